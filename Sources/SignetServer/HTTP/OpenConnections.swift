@@ -30,21 +30,17 @@ final class OpenConnections: Sendable {
         self.onWarning = onWarning
     }
 
-    /// Counts a connection until it ends.
+    /// Counts a connection until it ends, and logs one that takes the last place unless one was logged a short time before.
     func add(_ channel: any Channel) {
-        let isFull = state.withLock { state in
+        let (isFull, isDue) = state.withLock { state in
             state.count += 1
-            return state.count >= maximum
+            guard state.count >= maximum else { return (false, false) }
+            return (true, state.interval.isDue(at: .now()))
         }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.count -= 1 } }
-        if isFull { report(at: .now()) }
-    }
-
-    /// Counts a connection that took the last place, and logs it unless one was logged a short time before.
-    func report(at now: NIODeadline) {
-        onFull()
-        guard state.withLock({ $0.interval.isDue(at: now) }) else { return }
-        logger.warning("further connections wait", metadata: ["maximum": "\(maximum)"])
-        onWarning("Further connections wait: the maximum of \(maximum) is open")
+        if isFull { onFull() }
+        guard isDue else { return }
+        logger.warning("the maximum of connections is open; further ones wait", metadata: ["maximum": "\(maximum)"])
+        onWarning("The maximum of \(maximum) connections is open; further ones wait")
     }
 }

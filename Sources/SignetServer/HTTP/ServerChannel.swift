@@ -74,9 +74,9 @@ extension ServerContext {
                     maxHeaderFieldCount: 200)))
         let tls = try configuration.tls.map { try TLSIdentity(configuration, $0, clock: machineClock, logger: logger) }
         let connections = OpenConnections(limits.openConnections, logger) {
-            telemetry.count([.refused(.tooManyConnections)])
+            telemetry.count([.connectionsFull])
         } onWarning: {
-            requestLog.add(refusedConnection: $0, at: clock.now)
+            requestLog.add(connectionProblem: $0, at: clock.now)
         }
         return ServerChannel(http: http, tls: tls, openConnections: connections)
     }
@@ -87,7 +87,7 @@ extension ServerContext {
         return AcceptErrorLog(logger) {
             telemetry.count([.refused(.notAccepted)])
         } onWarning: {
-            requestLog.add(refusedConnection: $0, at: clock.now)
+            requestLog.add(connectionProblem: $0, at: clock.now)
         }
     }
 }

@@ -41,6 +41,8 @@ enum MetricEvent: Sendable, Hashable {
     /// Tokens were issued.
     case tokens(TokenController.GrantType)
     case refused(RejectionReason)
+    /// A connection took the last place, so that further ones wait.
+    case connectionsFull
     /// Wrong passwords locked an account, or wrong answers or codes locked a factor.
     case lockedOut
 
@@ -66,8 +68,6 @@ enum MetricEvent: Sendable, Hashable {
         case headTooSlow
         /// The operating system refused a connection.
         case notAccepted
-        /// A connection took the last place, so that further ones wait.
-        case tooManyConnections
     }
 
     fileprivate var metric: (label: String, dimensions: [(String, String)]) {
@@ -76,6 +76,7 @@ enum MetricEvent: Sendable, Hashable {
         case .push(let event): ("signet.pushes", [("event", event.rawValue)])
         case .tokens(let grant): ("signet.tokens", [("grant", grant.rawValue)])
         case .refused(let reason): ("signet.refusals", [("reason", reason.rawValue)])
+        case .connectionsFull: ("signet.connections.full", [])
         case .lockedOut: ("signet.lockouts", [])
         }
     }

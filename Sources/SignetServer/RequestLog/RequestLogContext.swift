@@ -119,8 +119,8 @@ extension RequestLog {
         add(.request(entry), at: date)
     }
 
-    /// Adds the refusal of a connection, or of all further ones, with status 0 because no response was sent.
-    func add(refusedConnection problem: String, at date: Date) {
+    /// Adds a connection that could not be accepted, or the fact that further ones wait, with status 0 for the missing response.
+    func add(connectionProblem problem: String, at date: Date) {
         let entry = RequestLogEntry.Request(
             method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil, status: 0,
             duration: .zero, parameters: [], problem: String(problem.prefix(Self.maxPathLength)), client: RequestLogEntry.Client()

@@ -295,9 +295,11 @@ struct ConnectionTests {
                 connection.vanish()
             }
         }
-        #expect(metrics.total("signet.refusals", [("reason", "tooManyConnections")]) == 2)
+        #expect(metrics.total("signet.connections.full") == 2)
+        let hasRefusal = metrics.counters.contains { $0.label == "signet.refusals" }
+        #expect(!hasRefusal)
         let entries = server.requestLog.entries.compactMap(\.request).filter { $0.status == 0 }
-        #expect(entries.map(\.problem) == ["Further connections wait: the maximum of 1 is open"])
+        #expect(entries.map(\.problem) == ["The maximum of 1 connections is open; further ones wait"])
         #expect(entries.map(\.path) == ["-"])
     }
 
