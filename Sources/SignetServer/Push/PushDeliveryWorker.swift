@@ -57,18 +57,21 @@ struct PushDeliveryWorker: Service {
         } while (try? await Task.sleep(for: Self.round)) != nil
     }
 
-    /// Delivers a message, with the retries after transient errors, and stores the outcome.
+    /// Delivers a message and stores the outcome.
     fileprivate func deliver(_ messageID: String) async {
         let holder = RandomID.token()
         do {
-            guard let outcome = try await publish(messageID, holder) else {
+            switch try await publish(messageID, holder) {
+            case .notOurs: break
+            case .interrupted:
                 // Release the message, so that the next worker delivers it again.
-                return try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
+                try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
+            case .outcome(let outcome):
+                try await server.store.write { tx in try tx.finish(messageID, outcome) }
+                guard case .failed(let reason) = outcome else { return }
+                server.logger.warning(
+                    "a push message could not be delivered", metadata: ["message": "\(messageID)", "reason": "\(reason)"])
             }
-            try await server.store.write { tx in try tx.finish(messageID, outcome) }
-            guard case .failed(let reason) = outcome else { return }
-            server.logger.warning(
-                "a push message could not be delivered", metadata: ["message": "\(messageID)", "reason": "\(reason)"])
         } catch {
             // The claim expires, and a later ``queueUnclaimed()`` queues the message again.
             server.logger.error(
@@ -76,26 +79,34 @@ struct PushDeliveryWorker: Service {
         }
     }
 
-    /// Claims and publishes a message, and returns the outcome.
-    ///
-    /// It returns nil when the outcome is unknown, because the server shuts down or another worker has the message.
-    private func publish(_ messageID: String, _ holder: String) async throws -> PushDispatch.State? {
-        for pause in Self.pauses + [nil] {
-            guard !Task.isCancelled, let (dispatch, now) = try await claim(messageID, holder) else { return nil }
-            guard now < dispatch.deadline else { return .failed("it was over before it could be sent") }
+    /// The result of a delivery.
+    enum Delivery: Sendable, Hashable {
+        case outcome(PushDispatch.State)
+        /// The message is finished or gone, or another worker has it.
+        case notOurs
+        /// The server shuts down, so the outcome is unknown, and the message may still be claimed.
+        case interrupted
+    }
+
+    /// Claims and publishes a message, with the retries after transient errors.
+    func publish(_ messageID: String, _ holder: String) async throws -> Delivery {
+        var pauses = Self.pauses.makeIterator()
+        while !Task.isCancelled {
+            guard let (dispatch, now) = try await claim(messageID, holder) else { return .notOurs }
+            guard now < dispatch.deadline else { return .outcome(.failed("it was over before it could be sent")) }
             let failure: SNSFailure
             do {
                 let id = try await sns.publish(
                     dispatch.envelope, subject: dispatch.subject, to: dispatch.endpoint, token: dispatch.token)
-                return .sent(id)
+                return .outcome(.sent(id))
             } catch {
                 failure = error
             }
-            guard !Task.isCancelled else { return nil }
-            guard failure.isRetryable, let pause else { return .failed(failure.description) }
-            guard (try? await Task.sleep(for: pause)) != nil else { return nil }
+            guard !Task.isCancelled else { break }
+            guard failure.isRetryable, let pause = pauses.next() else { return .outcome(.failed(failure.description)) }
+            try? await Task.sleep(for: pause)
         }
-        return nil
+        return .interrupted
     }
 
     private func claim(_ messageID: String, _ holder: String) async throws -> (PushDispatch, Date)? {

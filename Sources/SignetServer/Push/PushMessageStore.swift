@@ -19,7 +19,7 @@ struct PushMessageStore {
     /// The time in seconds for which an inbox without messages remembers the id of its last event.
     private static let memory = 86_400.0
 
-    fileprivate var messages: Table<String, PendingPush>
+    private var messages: Table<String, PendingPush>
     private var inboxes: Table<String, Inbox>
     private let now: Date
 
@@ -82,6 +82,21 @@ struct PushMessageStore {
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
     }
 
+    /// Takes a device's answer to a message of a realm.
+    ///
+    /// Only the first valid answer counts. A repeated answer has no effects. A wrong number is counted, which is a change to commit.
+    /// - Returns: The answer, or the reason why it is not valid, and the message that it names; nil for an unknown message.
+    mutating func answer(
+        _ body: PushRequestBody, realm: RealmPath
+    ) throws -> (answer: Result<PushAnswer, PushResponseError>, push: PendingPush?) {
+        let push = try messages[body.messageId]
+        guard push?.realm == realm else { return (.failure(.unknownMessage), push) }
+        let answer: Result<PushAnswer, PushResponseError>? = try messages.update(body.messageId) { [now] push in
+            Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
+        }
+        return (answer ?? .failure(.unknownMessage), push)
+    }
+
     /// Returns the ids of all messages in an inbox, including those that cannot be read.
     func named(for mechanismUID: String) throws -> [String] {
         try inboxes[mechanismUID]?.messageIDs ?? []
@@ -100,22 +115,12 @@ struct PushMessageStore {
 }
 
 extension ServerTransaction {
-    /// Takes a device's answer, and logs the result, a refusal included.
-    ///
-    /// Only the first valid answer counts. A repeated answer has no effects.
-    /// - Returns: The answer with the device, or the reason why it is not valid. A wrong number is counted, which is a change to
-    ///   commit.
+    /// Takes a device's answer (``PushMessageStore/answer(_:realm:)``), and logs the result, a refusal included.
+    /// - Returns: The answer with the device, or the reason why it is not valid.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PushAnswer, device: String?), PushResponseError> {
-        let (push, now) = (try pushes.entry(body.messageId), time.now)
-        var taken: Result<PushAnswer, PushResponseError>?
-        if push?.realm == realm {
-            taken = try pushes.messages.update(body.messageId) { push in
-                Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
-            }
-        }
-        let answer = taken ?? .failure(.unknownMessage)
+        let (answer, push) = try pushes.answer(body, realm: realm)
         func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))

@@ -106,7 +106,7 @@ struct SharedStateTests {
     @Test("A conflicting change runs again and after several conflicts runs exclusively", arguments: [1, 3, 20])
     func retriesConflictingChange(times: Int) async throws {
         try await withTwo { one, other, database in
-            let (runs, others, isHeldBack) = (Counter(), Counter(), Latch())
+            let (runs, others, isHeldBack, isTimedOut) = (Counter(), Counter(), Latch(), Latch())
             // The thread that runs the change has no task-local values.
             let postgres = try #require(PostgresTrait.server)
             let value = try await Self.increment(one) {
@@ -125,8 +125,9 @@ struct SharedStateTests {
                         if try await eventually({ try await database.holdsChangeBack(in: postgres) }) { isHeldBack.set() }
                     }
                 }
-                done.wait()
+                if done.wait(timeout: .now() + .seconds(60)) == .timedOut { isTimedOut.set() }
             }
+            #expect(!isTimedOut.isSet)
             let isExclusive = times > 3
             #expect(isHeldBack.isSet == isExclusive)
             #expect(runs.count == (isExclusive ? 4 : times + 1))

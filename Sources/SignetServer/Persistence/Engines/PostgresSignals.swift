@@ -1,7 +1,7 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
-import SignetStorage
 import SignetCore
+import SignetStorage
 
 /// Receives the signals that other processes send with `NOTIFY`, on a connection and a thread of its own.
 final class PostgresListener: Sendable {
