@@ -12,19 +12,28 @@ struct ConsoleController: Sendable {
 
     private var address: String { "\(server.contextPath)/console" }
 
+    /// The name and the path of the console's cookie.
+    ///
+    /// Browsers accept the prefix for https only from an address with https, and the link leads to the one on this machine.
+    private var cookie: (name: String, path: String) {
+        let prefix = server.localURL.hasPrefix("https:") ? SessionCookie(server.time).hostPrefix : ""
+        return (prefix + Self.cookieName, prefix.isEmpty ? address : "/")
+    }
+
     /// Opens the console with a link, which is valid once.
     func open(_ request: Request, context: AppRequestContext) async throws -> Response {
         let token = request.query("token") ?? ""
-        let cookie = try await server.store.write { tx in
+        let (name, path) = cookie
+        let opened = try await server.store.write { tx in
             try tx.console.enter(with: token).map {
-                SessionCookie(tx.time).own(Self.cookieName, $0, path: address, sameSite: "Strict")
+                SessionCookie(tx.time).own(name, $0, path: path, sameSite: "Strict")
             }
         }
-        guard let cookie else {
+        guard let opened else {
             throw APIError(.forbidden, "The link is invalid or was already used: each link opens the console once.")
         }
         server.logger.notice("the console was opened")
-        return LoginController.redirect(to: address, [cookie])
+        return LoginController.redirect(to: address, [opened])
     }
 
     /// Shows the console.
@@ -57,7 +66,7 @@ struct ConsoleController: Sendable {
     /// Returns the CSRF value for the browser's forms.
     /// - Throws: An error with status 403 for a browser that hasn't opened a link.
     private func csrf(_ request: Request) async throws -> String {
-        let cookies = request.cookies(Self.cookieName)
+        let cookies = request.cookies(cookie.name)
         let csrf = try await server.store.read { tx in
             try cookies.first { try tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
         }

@@ -66,7 +66,7 @@ extension ServerTransaction {
 extension SessionCookie {
     /// Over https, the prefix makes browsers accept a cookie only from this host itself, not from another host of the domain and
     /// not over plain http (RFC 6265bis section 4.1.3.2).
-    private var hostPrefix: String { isSecure ? "__Host-" : "" }
+    var hostPrefix: String { isSecure ? "__Host-" : "" }
 
     private func path(_ contextPath: String) -> String { isSecure ? "/" : "\(contextPath)/XUI" }
 

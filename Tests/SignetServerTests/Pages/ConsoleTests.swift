@@ -33,6 +33,27 @@ struct ConsoleTests {
         }
     }
 
+    @Test("The console's cookie has the prefix __Host- when the link is https, and a cookie without it opens nothing")
+    func prefixesCookieOverHTTPS() async throws {
+        try await TestServer.run(.sample { $0.tls = .ownAuthority(directory: "d") }) { server in
+            let link = try await server.devServer.consoleLink().replacingOccurrences(of: "https://127.0.0.1:8080", with: "")
+            let browser = PageBrowser(server)
+            let cookie = try #require(try await browser.send(.get, link).cookies.first)
+            #expect(cookie.hasPrefix("__Host-signet-console="))
+            #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+            #expect(try await browser.get("/am/console").status == 200)
+            let value = try #require(browser.cookies["__Host-signet-console"])
+            let other = PageBrowser(server, cookies: ["signet-console": value])
+            #expect(try await other.get("/am/console").status == 403)
+        }
+        // Behind a proxy with https the link is http.
+        try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
+            let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            let cookie = try #require(try await PageBrowser(server).send(.get, link).cookies.first)
+            #expect(cookie.hasPrefix("signet-console="))
+        }
+    }
+
     @Test("The console shows users, devices, sessions, messages and requests without any secret")
     func consoleOmitsSecrets() async throws {
         try await TestServer.run { server in
