@@ -105,7 +105,7 @@ struct ServerTransaction {
         deviceCodes = DeviceCodeStore(transaction, time)
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
-        pacing = MessagePacing(transaction)
+        pacing = MessagePacing(transaction, directory)
     }
 
     /// The time of the transaction.

@@ -1,10 +1,11 @@
 import Foundation
+import SignetCore
 
 /// The unanswered messages to each user, and the pauses that follow from them.
 ///
 /// An attacker with a password, or only with a name, could otherwise send a user one push message or email after another until
-/// the user approves one. All servers of the same state share
-/// the counts.
+/// the user approves one. Emails are also counted by their address, because an attacker could otherwise register accounts with the
+/// address of another person. All servers of the same state share the counts.
 struct MessagePacing {
     /// A way to send a user messages.
     ///
@@ -18,37 +19,48 @@ struct MessagePacing {
     private static let memory = 86_400.0
 
     private var table: Table<String, LockoutStore.Failures>
+    private let directory: Directory
     private let now: Date
 
-    init(_ transaction: RowCache) {
+    init(_ transaction: RowCache, _ directory: Directory) {
         table = Table(.lockout, transaction)
+        self.directory = directory
         now = transaction.now
     }
 
     /// Returns true when no message may be sent to the user now.
     func isPaused(_ channel: Channel, _ user: UserKey) throws -> Bool {
-        try table[Self.name(channel, user)]?.lockedUntil.map { now < $0 } ?? false
+        try names(channel, user).contains { try table[$0]?.lockedUntil.map { now < $0 } ?? false }
     }
 
     /// Records a message.
     mutating func sent(_ channel: Channel, to user: UserKey, _ limits: MessageLimits) throws {
         guard limits != .none else { return }
-        let name = Self.name(channel, user)
-        let count = (try table[name]?.inRow ?? 0) + 1
-        var pause: Int?
-        if count >= limits.unanswered {
-            // The exponent is limited, so that the product cannot overflow.
-            pause = min(limits.maxPause, limits.pause << min(count - limits.unanswered, 20))
+        for name in try names(channel, user) {
+            let count = (try table[name]?.inRow ?? 0) + 1
+            var pause: Int?
+            if count >= limits.unanswered {
+                // The exponent is limited, so that the product cannot overflow.
+                pause = min(limits.maxPause, limits.pause << min(count - limits.unanswered, 20))
+            }
+            let end = pause.map { now.addingTimeInterval(Double($0)) }
+            table.insert(
+                LockoutStore.Failures(moments: [], lockedUntil: end, inRow: count), for: name,
+                until: now.addingTimeInterval(max(Self.memory, Double(pause ?? 0))))
         }
-        let end = pause.map { now.addingTimeInterval(Double($0)) }
-        table.insert(
-            LockoutStore.Failures(moments: [], lockedUntil: end, inRow: count), for: name,
-            until: now.addingTimeInterval(max(Self.memory, Double(pause ?? 0))))
     }
 
     /// Forgets the messages after the user has answered one: approved a push message, or followed the link of an email.
-    mutating func answered(_ channel: Channel, by user: UserKey) throws { try table.remove(Self.name(channel, user)) }
+    mutating func answered(_ channel: Channel, by user: UserKey) throws {
+        for name in try names(channel, user) { try table.remove(name) }
+    }
 
-    /// Returns the name of the row, which differs from that of every user, because theirs begin with a digit.
-    private static func name(_ channel: Channel, _ user: UserKey) -> String { "\(channel.rawValue) \(user.rowName)" }
+    /// Returns the names of the rows that count messages to a user.
+    ///
+    /// They differ from those of ``LockoutStore``, which begin with a digit or with the name of a factor. Case is ignored in addresses.
+    private func names(_ channel: Channel, _ user: UserKey) throws -> [String] {
+        let name = "\(channel.rawValue) \(user.rowName)"
+        guard channel == .email, let address = try directory[user]?.claims["email"]?.string else { return [name] }
+        return [name, "\(channel.rawValue) to \(address.lowercased())"]
+    }
 }

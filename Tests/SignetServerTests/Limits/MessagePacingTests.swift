@@ -16,10 +16,12 @@ struct MessagePacingTests {
     }
 
     /// Starts a journey that sends an email to a user.
-    private func email(_ server: TestServer, to name: String = "mira") async throws -> Reply {
-        var step = try await server.start("EmailLogin").step
+    private func email(
+        _ server: TestServer, to name: String = "mira", at path: String = TestServer.authenticate
+    ) async throws -> Reply {
+        var step = try await server.start("EmailLogin", at: path).step
         step.fill("NameCallback", .string(name))
-        return try await server.next(step)
+        return try await server.next(step, at: path)
     }
 
     private func count(_ server: TestServer) async throws -> Int { try await server.devServer.emailLinks(to: "mira").count }
@@ -114,6 +116,38 @@ struct MessagePacingTests {
             // Another user gets emails.
             _ = try await email(server, to: "noa")
             #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
+        }
+    }
+
+    @Test("Emails to one address are counted together for all accounts that have it, whatever its case and their realm")
+    func countsEmailsByAddress() async throws {
+        var configuration = Self.configuration()
+        configuration.users += [
+            ("kim", "/", "Kim@Example.test"), ("kim2", "/", "kim@example.test"), ("kim3", "/alpha", "KIM@example.test"),
+        ]
+        .map { User(name: $0.0, realm: $0.1, claims: ["email": .string($0.2)]) }
+        try await TestServer.run(configuration) { server in
+            func total() async throws -> Int {
+                var count = 0
+                for (name, realm) in [("kim", "/"), ("kim2", "/"), ("kim3", "/alpha")] {
+                    count += try await server.devServer.emailLinks(to: name, realm: realm).count
+                }
+                return count
+            }
+            for _ in 0..<3 {
+                _ = try await email(server, to: "kim")
+                _ = try await email(server, to: "kim2")
+                _ = try await email(server, to: "kim3", at: "/am/json/realms/root/realms/alpha/authenticate")
+            }
+            #expect(try await total() == 3)
+            _ = try await email(server, to: "noa")
+            #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
+            // The mailbox's owner follows the link of one account, and gets further emails of another one.
+            let link = try #require(try await server.devServer.emailLinks(to: "kim").last)
+            let token = try #require(link.split(separator: "suspendedId=").last)
+            #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
+            _ = try await email(server, to: "kim2")
+            #expect(try await total() == 4)
         }
     }
 
