@@ -60,13 +60,15 @@ kills: setup ## kill a store's work at every one of its system calls, have the d
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter KillTests
 
-# All rounds of the attacks, with a fixed seed and a random one, which is printed: SIGNET_ATTACK_SEED repeats it.
+# All rounds of the attacks, with a fixed seed and a random one, which is printed: SIGNET_ATTACK_SEED repeats it. They fail
+# after ten minutes; without --foreground an interrupt at the terminal would not reach them.
 attack: export SIGNET_ATTACKS := all
 attack: setup ## attack the server, the vault and the command line from outside, with all rounds (docs/design/threats.md)
 	@swift build $(DEBUG) --build-tests
 	@export SIGNET_ATTACK_SEED="$${SIGNET_ATTACK_SEED:-$$RANDOM$$RANDOM}"; \
 	echo "The random seed is SIGNET_ATTACK_SEED=$$SIGNET_ATTACK_SEED"; \
-	swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS)
+	timeout --foreground --signal=INT --kill-after=10 600 \
+	    swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS)
 
 lint: ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests

@@ -9,7 +9,7 @@ import TestSupport
 @testable import SignetServer
 
 /// Valid requests to every route, each damaged in up to three places.
-@Suite("Attacks: malformed requests", .serialized, .timeLimit(.minutes(20)))
+@Suite("Attacks: malformed requests", .serialized, .timeLimit(.minutes(10)))
 struct MalformedRequestAttacks {
     private static let warmUp = AttackRun.rounds(250, 2_000)
     private static let count = AttackRun.rounds(1_500, 10_000)

@@ -157,7 +157,8 @@ struct VaultAttacks {
         }
     }
 
-    @Test("A vault on a read-only file system is listed")
+    @Test(
+        "A vault on a read-only file system is listed", .enabled(if: SmallDisk.isPossible, "no file system can be mounted here"))
     func listsReadOnlyVault() async throws {
         try await AttackedVault.with(accounts: 1) { vault in
             _ = try await vault.recordBytes()
@@ -166,8 +167,6 @@ struct VaultAttacks {
             let script = "mount --bind -o ro \"$1\" \"$1\" && exec \"$2\" accounts --json"
             let outcome = try await TestProcess.run(
                 "unshare", ["-m", "sh", "-c", script, "sh", vault.home, AttackedProgram.path], environment: vault.environment)
-            // Without the right to mount there is nothing to see.
-            if outcome.status == 1 || outcome.errors.contains("unshare") || outcome.errors.contains("mount") { return }
             #expect(outcome.status == 0 && outcome.output == listed, "\(outcome.status) \(outcome.errors)")
         }
     }

@@ -137,6 +137,20 @@ struct ImportExportTests {
         }
     }
 
+    @Test(
+        "A picture of a URI with a line break or contradictory parameters imports nothing, and the URI is reported as invalid",
+        arguments: ["\n&digits=8", "&digits=6&digits=8", "&issuer=Other"])
+    func refusesContradictoryPicture(rest: String) async throws {
+        try await CommandLineFixture.with { cli in
+            let picture = try cli.write(QRDrawing(text: OATHSample.uri() + rest).png(), to: "x.png")
+            let outcome = try await cli.signet("import", "--json", picture).succeeds()
+            #expect(outcome.json["imported"] == .array([]))
+            #expect(outcome.json["skipped"]?.array?.first?["reason"]?.string == "invalid")
+            #expect(!outcome.output.contains(OATHSample.secretText))
+            #expect(try await cli.accounts().isEmpty)
+        }
+    }
+
     @Test("Pictures of a real export are imported with their codes, and enroll names import for them")
     func importsRealPictures() async throws {
         try await CommandLineFixture.with { cli in

@@ -95,8 +95,8 @@ struct AttackedVault: Sendable {
 }
 
 extension TestProcess.Outcome {
-    /// True when the program ended by itself with one of its documented exit codes, and not by a signal or a trap.
-    var isDocumented: Bool { [0, 64, 65, 66, 69, 70, 71, 73, 74, 75, 76, 77, 78, 130].contains(status) }
+    /// True when the program ended by itself with one of its documented exit codes, and not by a signal, a trap or an error in it (70).
+    var isDocumented: Bool { [0, 64, 65, 66, 69, 71, 73, 74, 75, 76, 77, 78, 130].contains(status) }
     /// The standard output and the standard error.
     var shown: String { output + errors }
     /// True when both contain no control character except line feeds and tabs.
