@@ -75,6 +75,7 @@ struct TokenTests {
         "A token request with a missing or wrong parameter is refused",
         arguments: [
             (["grant_type": nil], 400, "invalid_request"), (["grant_type": "password"], 400, "unsupported_grant_type"),
+            (["grant_type": "client_credentials"], 400, "unsupported_grant_type"),
             (["code": nil], 400, "invalid_request"), (["client_id": nil], 401, "invalid_client"),
             (["client_id": "nobody"], 401, "invalid_client"), (["client_secret": "x"], 401, "invalid_client"),
             (["client_id": "web"], 401, "invalid_client"), (["code": "unknown"], 400, "invalid_grant"),
