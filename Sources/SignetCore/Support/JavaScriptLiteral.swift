@@ -30,7 +30,9 @@ package enum JavaScriptLiteral {
             default: units += String(single[kind] ?? kind).utf16
             }
         }
-        return String(validating: units, as: UTF16.self)
+        // Decoding replaces a surrogate without its other half.
+        let text = String(decoding: units, as: UTF16.self)
+        return text.utf16.elementsEqual(units) ? text : nil
     }
 
     private static func takeHexadecimal(_ count: Int, from text: inout Substring.UnicodeScalarView) -> UInt16? {

@@ -64,7 +64,7 @@ package struct LegacyTokens: Sendable, Hashable {
     private mutating func read(session items: [LegacyItem]) {
         var values: [String: String] = [:]
         for item in items where ["sso_token", "successUrl", "realm"].contains(item.name) {
-            guard let text = item.content.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+            guard let text = item.content.flatMap({ String(validUTF8: $0) }) else {
                 damaged.append(item.name)
                 continue
             }
