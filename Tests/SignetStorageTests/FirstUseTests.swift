@@ -156,6 +156,33 @@ struct FirstUseTests {
         }
     }
 
+    @Test("A requirement that is raised after a vault was opened fails each call, whichever opener the keychain has")
+    func checksRaisedRequirement() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let vault = try directory.createVault(.keyFile)
+            for keychain in [VaultProvider(directory: directory), VaultProvider { () throws(StoreError) in vault }] {
+                try await keychain.write { (records) throws(StoreError) in try records.put([7], Self.key) }
+                #expect(try await keychain.protection()?.level == .keyFile)
+                keychain.require(.separateKey)
+                await #expect {
+                    try await keychain.read { (records) throws(StoreError) in try records.record(Self.key) }
+                } throws: {
+                    ($0 as? StoreError)?.code == .protectionTooWeak
+                }
+                await #expect {
+                    try await keychain.write { (records) throws(StoreError) in try records.remove(Self.key) }
+                } throws: {
+                    ($0 as? StoreError)?.code == .protectionTooWeak
+                }
+                await #expect { try await keychain.addRecoveryKey() } throws: {
+                    ($0 as? StoreError)?.code == .protectionTooWeak
+                }
+            }
+            #expect(try vault.get(Self.key) == [7])
+        }
+    }
+
     @Test("A locked, a damaged and a partly removed vault are errors, and are not replaced")
     func keepsFaultyVault() async throws {
         try await TemporaryDirectory.with { temporary in

@@ -1,5 +1,6 @@
 #if canImport(Security)
 import Foundation
+import Logging
 import Security
 import SignetCore
 
@@ -12,37 +13,78 @@ enum AppKeychain {
     /// Opens the vault, and creates it the first time.
     ///
     /// A new vault of the app takes over the items of Ping's `KeychainStorage`.
-    /// - Parameter group: The access group as the app writes it; nil for a vault of the app alone.
+    /// - Parameters:
+    ///   - group: The access group as the app writes it; nil for a vault of the app alone.
+    ///   - requirement: The protection that the app and the operator require.
+    ///   - logger: The logger that records the creation of a vault.
     /// - Returns: The open vault.
     /// - Throws: ``StoreError/Code/denied`` when the app lacks the entitlement for the keychain, as a program that is not signed
-    ///   does on macOS; ``StoreError/Code/keyUnavailable`` before the first unlock of the device.
-    static func open(accessGroup group: String? = nil) throws(StoreError) -> any RecordStore {
+    ///   does on macOS; ``StoreError/Code/keyUnavailable`` before the first unlock of the device;
+    ///   ``StoreError/Code/protectionTooWeak``, and no vault and no key was created then.
+    static func open(
+        accessGroup group: String? = nil, _ requirement: VaultRequirement, logger: Logger = Logger(label: "signet.storage")
+    ) throws(StoreError) -> CheckedVault {
         // Without an access group, the system puts an item into the app's first group, which other apps may share.
         let owner = group.map { "group.\($0)" } ?? "app.\(Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)"
         let complete: String? = if let group { try KeychainAccessGroup.completed(group) } else { nil }
-        let vault = try open(
-            KeychainStore(service: "signet.\(owner)", accessGroup: complete),
+        let opening = Opening(
+            store: KeychainStore(service: "signet.\(owner)", accessGroup: complete),
             enclave: SecureEnclaveProtector(tag: "signet.vault.\(owner)", accessGroup: complete),
-            otherwise: KeychainKeyProtector(service: "signet.\(owner)", accessGroup: complete))
-        if group == nil { try LegacyItems.takeOver(from: LegacyKeychain(), into: vault) }
+            keychain: KeychainKeyProtector(service: "signet.\(owner)", accessGroup: complete), requirement: requirement)
+        let vault = try CheckedVault(opening.vault(logger), requirement)
+        if group == nil { try LegacyItems.takeOver(from: LegacyKeychain(), into: vault, logger: logger) }
         return vault
     }
 
-    private static func open(
-        _ store: KeychainStore, enclave: SecureEnclaveProtector, otherwise keychain: KeychainKeyProtector
-    ) throws(StoreError) -> Vault {
-        let protectors: [any KeyProtector] = [enclave, keychain]
-        do throws(StoreError) {
-            return try Vault.open(store, protectors: protectors)
-        } catch  where error.code == .noVault {
+    /// The store of a vault, and the keys that can seal it.
+    private struct Opening {
+        let store: KeychainStore
+        let enclave: SecureEnclaveProtector
+        let keychain: KeychainKeyProtector
+        let requirement: VaultRequirement
+
+        /// Opens the vault, and creates a missing one.
+        func vault(_ logger: Logger) throws(StoreError) -> Vault {
             do throws(StoreError) {
-                return try Vault.create(in: store, protector: SecureEnclaveKey.isAvailable ? enclave : keychain)
-            } catch  where [.exists, .busy].contains(error.code) {
-                // Another process of the app or of the group was first.
-                return try Vault.open(store, protectors: protectors)
+                return try existing()
+            } catch  where error.code == .noVault {
+                // Before anything is created.
+                let protector = try strongest()
+                do throws(StoreError) {
+                    let vault = try Vault.create(in: store, protector: protector)
+                    report(vault, to: logger)
+                    return vault
+                } catch  where [.exists, .busy].contains(error.code) {
+                    // Another process of the app or of the group was first.
+                    return try existing()
+                }
             }
         }
+
+        private func existing() throws(StoreError) -> Vault {
+            var protectors: [any KeyProtector] = [enclave, keychain]
+            // Opens a vault with a recovery key.
+            if let passphrase = requirement.preferences.passphraseProtector { protectors.append(passphrase) }
+            return try Vault.open(store, protectors: protectors)
+        }
+
+        private func strongest() throws(StoreError) -> any KeyProtector {
+            if SecureEnclaveKey.isAvailable { return enclave }
+            guard ProtectionLevel(protector: keychain.name) >= requirement.level else {
+                throw .tooWeak(requirement.level, ["\(enclave.name): \(AppKeychain.noEnclave)"], "create vault")
+            }
+            return keychain
+        }
+
+        private func report(_ vault: Vault, to logger: Logger) {
+            let weakness = "whose key is in another item of it, because \(AppKeychain.noEnclave)"
+            vault.reportCreation(
+                in: "the keychain", weakness: vault.openedBy.protector == keychain.name ? weakness : nil,
+                recovery: "VaultProvider.addRecoveryKey()", to: logger)
+        }
     }
+
+    private static let noEnclave = "this device has no Secure Enclave"
 }
 
 /// Names of keychain access groups.
@@ -146,7 +188,10 @@ extension VaultProvider {
     /// - Parameter group: The access group. The prefix of the team may be left out.
     /// - Returns: A keychain, which the caller keeps: each call opens the vault again.
     public static func keychain(accessGroup group: String) -> VaultProvider {
-        VaultProvider { () throws(StoreError) in try AppKeychain.open(accessGroup: group) }
+        let preferences = VaultPreferences()
+        return VaultProvider(preferences) { () throws(StoreError) in
+            try AppKeychain.open(accessGroup: group, VaultRequirement(preferences))
+        }
     }
 }
 

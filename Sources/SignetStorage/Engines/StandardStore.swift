@@ -1,4 +1,5 @@
 import Foundation
+package import Logging
 
 /// The store behind ``VaultProvider/default``: the vault in the default directory.
 ///
@@ -10,15 +11,20 @@ package enum StandardStore {
     /// - Parameters:
     ///   - directory: The directory of the vault.
     ///   - preferences: The app's requirements.
+    ///   - environment: The environment of the process.
+    ///   - logger: The logger that records the creation of a vault.
     /// - Returns: The store.
-    /// - Throws: The error of a vault that cannot be opened.
+    /// - Throws: The error of a vault that cannot be opened; ``StoreError/Code/protectionTooWeak``.
     package static func open(
-        in directory: VaultDirectory, _ preferences: VaultPreferences = VaultProvider.defaultPreferences
+        in directory: VaultDirectory, _ preferences: VaultPreferences = VaultProvider.defaultPreferences,
+        environment: [String: String] = ProcessInfo.processInfo.environment, logger: Logger = Logger(label: "signet.storage")
     ) throws(StoreError) -> any RecordStore {
         #if canImport(Security)
-        guard directory.holdsVault else { return try AppKeychain.open() }
+        guard directory.holdsVault else {
+            return try AppKeychain.open(VaultRequirement(preferences, environment: environment), logger: logger)
+        }
         #endif
-        return try openFile(in: directory, preferences)
+        return try openFile(in: directory, preferences, environment: environment, logger: logger)
     }
 
     /// Opens the vault in a directory, on every system.
@@ -27,12 +33,15 @@ package enum StandardStore {
     /// - Parameters:
     ///   - directory: The directory of the vault.
     ///   - preferences: The app's requirements.
+    ///   - environment: The environment of the process.
+    ///   - logger: The logger that records the creation of a vault.
     /// - Returns: The store.
     /// - Throws: The error of a vault that cannot be opened.
     static func openFile(
-        in directory: VaultDirectory, _ preferences: VaultPreferences
+        in directory: VaultDirectory, _ preferences: VaultPreferences,
+        environment: [String: String] = ProcessInfo.processInfo.environment, logger: Logger = Logger(label: "signet.storage")
     ) throws(StoreError) -> any RecordStore {
-        let store = try FirstUseStore(directory, preferences)
+        let store = try FirstUseStore(directory, preferences, environment: environment, logger: logger)
         _ = try store.opened()
         return store
     }

@@ -28,9 +28,11 @@ public struct SecuredKey: Sendable {
         try self.init(tag: tag, in: directory, of: .default)
     }
 
-    package init(tag: String, in directory: VaultDirectory?, of hardware: HardwareKeys) throws(StoreError) {
+    package init(
+        tag: String, in directory: VaultDirectory?, of hardware: HardwareKeys, for access: KeyAccess = KeyAccess()
+    ) throws(StoreError) {
         try Self.check(tag)
-        key = try hardware.key(tag: tag, in: directory)
+        key = try hardware.key(tag: tag, in: directory, for: access)
     }
 
     private static func check(_ tag: String) throws(StoreError) {

@@ -12,7 +12,8 @@ public final class VaultProvider: Sendable {
     /// is logged as a warning. ``require(_:)`` excludes weaker key protectors.
     ///
     /// An existing vault is opened and never weakened or replaced. On Apple's systems, the vault is in the app's keychain, and
-    /// its first use creates it, unless the directory holds a vault.
+    /// its first use creates it, unless the directory holds a vault. Without a Secure Enclave, a key in another item of the keychain
+    /// seals it (``ProtectionLevel/separateKey``), which is logged as a warning.
     public static let `default` = VaultProvider(defaultPreferences) { () throws(StoreError) in
         try StandardStore.open(in: .default(), defaultPreferences)
     }
@@ -72,6 +73,9 @@ public final class VaultProvider: Sendable {
     ///
     /// It is used when no other key protector works: to create the vault, and to open one that is sealed by a passphrase or has a
     /// recovery key. It runs on a thread that may block.
+    ///
+    /// On Apple's systems it opens a vault in the keychain that has a recovery key, and never creates one: the Secure Enclave or
+    /// the keychain always has a key for a new vault.
     /// - Parameter ask: Returns the passphrase, as for ``PassphraseProtector/init(cost:ask:)``.
     public func askForPassphrase(_ ask: @escaping @Sendable () throws(StoreError) -> Secret) {
         preferences.askForPassphrase(ask)
@@ -151,11 +155,12 @@ public final class VaultProvider: Sendable {
 
     private func finish(_ opener: @escaping Opener) async -> Result<any RecordStore, StoreError> {
         do throws(StoreError) {
-            let level = preferences.level
-            let store = try await Blocking.run { () throws(StoreError) in
+            let preferences = preferences
+            let store = try await Blocking.run { () throws(StoreError) -> any RecordStore in
                 let store = try opener()
-                if let vault = store as? Vault { try vault.protection.require(level) }
-                return store
+                // A vault without its own check of the level, because the app's opener returned it.
+                guard let vault = store as? Vault else { return store }
+                return try CheckedVault(vault, VaultRequirement(preferences))
             }
             state.withLock { $0 = .open(store) }
             return .success(store)

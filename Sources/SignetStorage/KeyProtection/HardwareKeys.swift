@@ -9,6 +9,33 @@ enum SecondFactor: Sendable {
     case biometry
 }
 
+/// The apps that may use a key in a Secure Enclave, and the time at which they may.
+///
+/// Other hardware has no access groups, and its keys can always be used.
+package struct KeyAccess: Sendable {
+    /// The time at which a key can be used.
+    package enum Time: Sendable {
+        /// After the device was unlocked once since it started.
+        case afterFirstUnlock
+        /// While the device is unlocked.
+        case whenUnlocked
+        /// While the device is unlocked, if it has a passcode.
+        case whenPasscodeSet
+    }
+
+    let group: String?
+    let time: Time
+
+    /// Creates an access.
+    /// - Parameters:
+    ///   - group: The keychain access group, with or without the prefix of the team; nil for the app alone.
+    ///   - time: The time.
+    package init(group: String? = nil, time: Time = .afterFirstUnlock) {
+        self.group = group
+        self.time = time
+    }
+}
+
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
     #if canImport(Security)
@@ -22,8 +49,12 @@ package struct HardwareKeys: Sendable {
     /// Returns the key with this tag in the Secure Enclave.
     ///
     /// Creates it if it does not exist. A key that an iOS SDK of ForgeRock or Ping made under the tag is found.
-    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
-        try SecureEnclaveKey.findOrCreate(tag: tag)
+    func key(
+        tag: String, in directory: VaultDirectory?, for access: KeyAccess
+    ) throws(StoreError) -> any AgreementKey {
+        let group: String? = if let group = access.group { try KeychainAccessGroup.completed(group) } else { nil }
+        if let key = try SecureEnclaveKey.find(tag: tag, accessGroup: group) { return key }
+        return try SecureEnclaveKey.create(tag: tag, accessGroup: group, at: access.time)
     }
 
     /// Returns the key with this tag that the second factor releases.
@@ -64,7 +95,9 @@ package struct HardwareKeys: Sendable {
     /// Returns the key with this tag.
     ///
     /// Creates it if it does not exist.
-    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+    func key(
+        tag: String, in directory: VaultDirectory?, for access: KeyAccess
+    ) throws(StoreError) -> any AgreementKey {
         try TPMAgreementKey(file: TPMKeyFile(directory: place(directory), tag: tag), tcti: tcti)
     }
 
@@ -95,7 +128,9 @@ package struct HardwareKeys: Sendable {
     package func availability() -> KeyProtectorAvailability { .unusable(Self.missing) }
 
     /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
-    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+    func key(
+        tag: String, in directory: VaultDirectory?, for access: KeyAccess
+    ) throws(StoreError) -> any AgreementKey {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }
 

@@ -34,10 +34,23 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
     public static func create(
         tag: String, accessGroup: String? = nil, needsBiometry: Bool = false
     ) throws(StoreError) -> SecureEnclaveKey {
+        let time = needsBiometry ? KeyAccess.Time.whenUnlocked : .afterFirstUnlock
+        return try create(tag: tag, accessGroup: accessGroup, needsBiometry: needsBiometry, at: time)
+    }
+
+    /// Creates a key that can be used at the given time; see ``create(tag:accessGroup:needsBiometry:)``.
+    static func create(
+        tag: String, accessGroup: String?, needsBiometry: Bool = false, at time: KeyAccess.Time
+    ) throws(StoreError) -> SecureEnclaveKey {
+        let protection =
+            switch time {
+            case .afterFirstUnlock: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+            case .whenUnlocked: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+            case .whenPasscodeSet: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+            }
         var failure: Unmanaged<CFError>?
         let access = SecAccessControlCreateWithFlags(
-            nil, needsBiometry ? kSecAttrAccessibleWhenUnlockedThisDeviceOnly : kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            needsBiometry ? [.privateKeyUsage, .biometryCurrentSet] : .privateKeyUsage, &failure)
+            nil, protection, needsBiometry ? [.privateKeyUsage, .biometryCurrentSet] : .privateKeyUsage, &failure)
         guard let access else { throw EnclaveFailure.storeError(failure, "make a key in the Secure Enclave") }
         let privateHalf: [CFString: Any] = [
             kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data(tag.utf8), kSecAttrAccessControl: access,

@@ -11,9 +11,8 @@ package import SignetCore
 /// An existing vault is opened and never changed by that. An error of opening it is not remembered.
 package final class FirstUseStore: RecordStore, QuickReading {
     private let directory: VaultDirectory
-    private let preferences: VaultPreferences
+    private let requirement: VaultRequirement
     private let protectors: [any KeyProtector]
-    private let operatorLevel: ProtectionLevel
     private let logger: Logger
     private let state = Mutex<Vault?>(nil)
 
@@ -31,10 +30,9 @@ package final class FirstUseStore: RecordStore, QuickReading {
         logger: Logger = Logger(label: "signet.storage")
     ) throws(StoreError) {
         self.directory = directory
-        self.preferences = preferences
+        requirement = try VaultRequirement(preferences, environment: environment)
         self.protectors = protectors ?? DefaultKeyProtectors.all(environment: environment)
         self.logger = logger
-        operatorLevel = try ProtectionLevel.required(by: environment)
     }
 
     /// Reads a consistent state of the vault, or of an empty store without a vault.
@@ -69,7 +67,7 @@ package final class FirstUseStore: RecordStore, QuickReading {
             return state
         }
         guard let vault else { return nil }
-        try vault.protection.require(level)
+        try vault.protection.require(requirement.level)
         return vault
     }
 
@@ -93,28 +91,40 @@ package final class FirstUseStore: RecordStore, QuickReading {
         let records = try memory.allRecords()
         guard !records.isEmpty else { return value }
         let made = try directory.create(
-            strongestOf: allProtectors, requiring: level, containing: records, timeout: SQLiteStore.defaultTimeout)
+            strongestOf: allProtectors, requiring: requirement.level, containing: records, timeout: SQLiteStore.defaultTimeout)
         state.withLock { $0 = made.vault }
         report(made)
         return value
     }
 
-    /// The weakest level that the app and the operator permit.
-    private var level: ProtectionLevel { max(preferences.level, operatorLevel) }
-
-    private var allProtectors: [any KeyProtector] { protectors + (preferences.passphraseProtector.map { [$0] } ?? []) }
+    private var allProtectors: [any KeyProtector] {
+        protectors + (requirement.preferences.passphraseProtector.map { [$0] } ?? [])
+    }
 
     private func report(_ made: NewVault) {
-        let protector = made.vault.protection.protector
-        let recovery = "it has one key slot; add a recovery key: VaultProvider.addRecoveryKey() or 'signet protect recovery-key'"
-        guard made.vault.protection.level == .keyFile else {
-            return logger.notice("created a vault in \(directory.path), sealed by \(protector); \(recovery)")
-        }
-        logger.warning(
+        let weakness = """
+            whose key is a file beside it, because no key protector works here (\(made.refusals.joined(separator: "; "))); \
+            a copy of the directory can be read
             """
-            created a vault in \(directory.path) whose key is a file beside it, because no key protector works here \
-            (\(made.refusals.joined(separator: "; "))); a copy of the directory can be read; \(recovery)
-            """)
+        made.vault.reportCreation(
+            in: directory.path, weakness: made.vault.protection.level == .keyFile ? weakness : nil,
+            recovery: "VaultProvider.addRecoveryKey() or 'signet protect recovery-key'", to: logger)
+    }
+}
+
+extension Vault {
+    /// Logs that this process created the vault, as a warning if its protection has a weakness and otherwise as a notice.
+    /// - Parameters:
+    ///   - place: The place of the vault.
+    ///   - weakness: The weakness of the protection, as a clause about the vault; nil for a protection without one.
+    ///   - recovery: The calls that add a recovery key.
+    ///   - logger: The logger.
+    func reportCreation(in place: String, weakness: String?, recovery: String, to logger: Logger) {
+        let recovery = "it has one key slot; add a recovery key: \(recovery)"
+        guard let weakness else {
+            return logger.notice("created a vault in \(place), sealed by \(protection.protector); \(recovery)")
+        }
+        logger.warning("created a vault in \(place) \(weakness); \(recovery)")
     }
 }
 
@@ -134,10 +144,10 @@ package final class VaultPreferences: Sendable {
     /// Raises the weakest level that is permitted.
     ///
     /// It is never lowered.
-    func require(_ level: ProtectionLevel) { state.withLock { $0.level = max($0.level, level) } }
+    package func require(_ level: ProtectionLevel) { state.withLock { $0.level = max($0.level, level) } }
 
     /// Sets the closure that returns the passphrase.
-    func askForPassphrase(_ ask: @escaping Question) { state.withLock { $0.ask = ask } }
+    package func askForPassphrase(_ ask: @escaping Question) { state.withLock { $0.ask = ask } }
 
     var passphraseProtector: PassphraseProtector? { state.withLock { $0.ask }.map { PassphraseProtector(ask: $0) } }
 }

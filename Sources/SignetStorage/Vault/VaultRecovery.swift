@@ -51,7 +51,7 @@ extension VaultProvider {
     private static func vault(in store: any RecordStore) throws(StoreError) -> Vault? {
         switch store {
         case let store as FirstUseStore: try store.opened()
-        case let vault as Vault: vault
+        case let store as CheckedVault: try store.opened()
         default: nil
         }
     }

@@ -36,7 +36,8 @@ let appKeychainChecks: [Check] = [
         try StandardStore.open(in: nowhere).put([7], key)
         let again = try StandardStore.open(in: nowhere)
         try expect(try again.get(key) == [7], "the record is another")
-        try expect((again as? Vault)?.openedBy.protector == "secure-enclave", "another key protector opened it")
+        let protector = try (again as? CheckedVault)?.opened().openedBy.protector
+        try expect(protector == "secure-enclave", "another key protector opened it")
         try expect(StandInKeychain.items.count == 2, "\(StandInKeychain.items.count) items")
     },
     Check("without an enclave, a key in an item of its own seals the vault, also after a restart") {
@@ -45,7 +46,8 @@ let appKeychainChecks: [Check] = [
         try StandardStore.open(in: nowhere).put([7], key)
         let again = try StandardStore.open(in: nowhere)
         try expect(try again.get(key) == [7], "the record is another")
-        try expect((again as? Vault)?.openedBy.protector == "keychain", "another key protector opened it")
+        let protector = try (again as? CheckedVault)?.opened().openedBy.protector
+        try expect(protector == "keychain", "another key protector opened it")
     },
     Check("a device before its first unlock has no store, and its vault is not replaced") {
         try StandardStore.open(in: nowhere).put([7], key)

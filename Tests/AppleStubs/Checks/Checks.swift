@@ -12,7 +12,7 @@ enum Checks {
     static func main() async {
         var failures: [String] = []
         var count = 0
-        for check in keychainChecks + conformanceChecks + statusChecks + enclaveChecks + appKeychainChecks {
+        for check in keychainChecks + conformanceChecks + statusChecks + enclaveChecks + appKeychainChecks + requirementChecks {
             count += 1
             StandInKeychain.reset()
             do {

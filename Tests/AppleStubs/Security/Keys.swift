@@ -53,9 +53,14 @@ public final class SecKey: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(publicKey.x963Representation) }
 }
 
-public final class SecAccessControl: Hashable, Sendable {
+public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
     fileprivate let flags: SecAccessControlCreateFlags
-    fileprivate init(_ flags: SecAccessControlCreateFlags) { self.flags = flags }
+
+    fileprivate init(_ protection: CFString, _ flags: SecAccessControlCreateFlags) {
+        description = protection
+        self.flags = flags
+    }
 
     public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) {}
@@ -80,7 +85,7 @@ public func SecAccessControlCreateWithFlags(
     _ allocator: AnyObject?, _ protection: CFString, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecAccessControl? {
-    SecAccessControl(flags)
+    SecAccessControl(protection, flags)
 }
 
 public func SecKeyCreateRandomKey(
@@ -99,7 +104,7 @@ public func SecKeyCreateRandomKey(
             kSecClass: .text(kSecClassKey), kSecAttrKeyClass: .text(kSecAttrKeyClassPrivate),
             kSecAttrKeyType: .text(kSecAttrKeyTypeECSECPrimeRandom), kSecAttrApplicationTag: .data(tag),
             kSecAttrApplicationLabel: .data(Data(Insecure.SHA1.hash(data: key.publicKey.x963Representation))),
-            kSecAttrTokenID: .text(kSecAttrTokenIDSecureEnclave), "v_Ref": .key(key),
+            kSecAttrTokenID: .text(kSecAttrTokenIDSecureEnclave), "v_Ref": .key(key), kSecAttrAccessControl: .access(access),
             kSecAttrAccessGroup: .text(parameters[kSecAttrAccessGroup] as? String ?? state.accessGroups[0]),
         ]
         return state.refusal(.add, item) ?? state.add(item)

@@ -12,12 +12,14 @@ public struct SecuredKey: Sendable {
     /// Returns nil when the machine has no suitable hardware, or when this user may not use it. No weaker key takes its place.
     /// - Parameters:
     ///   - applicationTag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
-    ///   - accessGroup: The access group; on Linux, all programs of the user share the key of a tag.
-    ///   - accessibility: The time at which the key can be used, which the hardware decides on Linux.
+    ///   - accessGroup: The keychain access group, on Apple's systems. On Linux, all programs of the user share the key of a tag.
+    ///   - accessibility: The time at which a new key can be used, on Apple's systems. The key never leaves this device. On Linux,
+    ///     it can always be used.
     public init?(
         applicationTag: String, accessGroup: String? = nil, accessibility: KeychainAccessibility = .afterFirstUnlock
     ) {
-        guard let key = try? SignetStorage.SecuredKey(tag: applicationTag) else { return nil }
+        let access = KeyAccess(group: accessGroup, time: accessibility.time)
+        guard let key = try? SignetStorage.SecuredKey(tag: applicationTag, in: nil, of: .default, for: access) else { return nil }
         encryptor = SecuredKeyEncryptor(key)
     }
 
@@ -34,5 +36,16 @@ public struct SecuredKey: Sendable {
     public func decrypt(data: Data) -> Data? {
         let encryptor = encryptor
         return Blocking.wait { try? await encryptor.decrypt(data: data) }
+    }
+}
+
+extension KeychainAccessibility {
+    /// The time for a key in hardware, which never leaves its device.
+    fileprivate var time: KeyAccess.Time {
+        switch self {
+        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly: .afterFirstUnlock
+        case .whenUnlocked, .whenUnlockedThisDeviceOnly: .whenUnlocked
+        case .whenPasscodeSetThisDeviceOnly: .whenPasscodeSet
+        }
     }
 }
