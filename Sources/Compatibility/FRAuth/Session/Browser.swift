@@ -5,6 +5,10 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 
+#if canImport(UIKit)
+public import UIKit
+#endif
+
 /// The kind of browser for a login, as in the ForgeRock SDK.
 ///
 /// A desktop system has one kind: the user's default browser.
@@ -48,6 +52,12 @@ public struct BrowserBuilder: Sendable {
         builder.type = browserType
         return builder
     }
+
+    #if canImport(UIKit)
+    /// Returns the builder unchanged: the system chooses the window above which the login appears.
+    @discardableResult
+    public func set(presentingViewController: UIViewController) -> BrowserBuilder { self }
+    #endif
 
     /// Adds a parameter to the authorization request, for example `acr_values`.
     ///
@@ -175,7 +185,7 @@ public final class Browser: NSObject, Sendable {
         if let missing = started.session.options.missingClient { throw missing }
         let stored = try await started.session.current()
         // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again. Neither
-        // does one that the last attempt to renew didn't replace.
+        // does a valid one when a login is required, for example because it was rejected and can't be renewed.
         let isExpired = stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true
         guard isExpired || started.session.requiresLogin else { throw AuthError.userAlreadyAuthenticated(true) }
         let receiver = Self.isAppsOwn(started.session.options.oauthRedirectUri) ? RedirectReceiver() : nil

@@ -4,6 +4,10 @@ import SignetJourney
 public import SignetOAuth
 import SignetStorage
 
+#if canImport(UIKit)
+public import UIKit
+#endif
+
 /// The user that is logged in.
 ///
 /// It holds no data: each call reads the data that is stored at that time, with the settings of that time.
@@ -72,7 +76,7 @@ extension FRUser {
     /// - Throws: The errors of ``login()``.
     public static func register() async throws -> sending NodeResult<FRUser> { try await begin(\.registrationService) }
 
-    /// Starts a journey if no user is logged in, or if the last attempt to get a token required a login.
+    /// Starts a journey if no user is logged in, or if a login is required although a session or a token is stored.
     private static func begin(_ name: KeyPath<ServerProfile, String>) async throws -> sending NodeResult<FRUser> {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let stored = try await started.session.current()
@@ -201,8 +205,8 @@ extension FRUser {
 extension FRUser {
     /// Logs out.
     ///
-    /// When this method returns, no user is logged in on this machine. Without a network, the user is still logged out on this
-    /// machine.
+    /// When this method returns, no user is logged in in this process. The task first removes the session and the tokens from the
+    /// storage, also without a network: a process that ends soon awaits its value.
     /// - Parameter forceEndSession: True to also end the OpenID session that the ID token names when the user had a session from
     ///   a journey.
     /// - Returns: A task that revokes the tokens and ends the session at the server. Its value reports the outcome of each step.
@@ -211,4 +215,18 @@ extension FRUser {
         guard let session = process.started?.session else { return Task { LogOutReport.nothing } }
         return session.logOut(endsOpenIDSession: forceEndSession)
     }
+
+    #if canImport(UIKit)
+    /// Logs out as ``logout(forceEndSession:)`` does, and also ends the OpenID session.
+    ///
+    /// It shows no window and no browser. A cookie that the browser has from the login stays there.
+    /// - Parameters:
+    ///   - presentingViewController: Not used.
+    ///   - browserType: Not used.
+    /// - Returns: A task whose value reports the outcome of each step.
+    @discardableResult
+    public func logout(
+        presentingViewController: UIViewController, browserType: BrowserType = .authSession
+    ) -> Task<LogOutReport, Never> { logout(forceEndSession: true) }
+    #endif
 }
