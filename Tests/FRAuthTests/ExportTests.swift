@@ -27,4 +27,11 @@ struct ExportTests {
         let names = types.map { "\($0)" }
         #expect(names == ["AuthorizedTransport", "Endpoint", "LogOutReport", "Secret", "StoreError", "VaultProvider"])
     }
+
+    @Test("An app names the types of Foundation in FRAuth's signatures")
+    func namesFoundationTypes() throws {
+        let url = try #require(URL(string: "https://api.example.test/accounts"))
+        let policy = TokenManagementPolicy(validatingURL: [url])
+        #expect(policy.validateURL(request: URLRequest(url: url)))
+    }
 }

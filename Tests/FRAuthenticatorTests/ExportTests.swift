@@ -23,4 +23,13 @@ struct ExportTests {
         let marked = try await Marking().intercept(HTTPRequest("POST", "https://am.example.test"), for: .pushRegister)
         #expect(marked.headers["X-Action"] == "PUSH_REGISTER")
     }
+
+    @Test("An app passes the data of a device token, a type of Foundation")
+    func passesDeviceToken() {
+        let token = FRAProcess.$current.withValue(FRAProcess()) {
+            FRAPushHandler.shared.application("app", didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01]))
+            return FRAPushHandler.shared.deviceToken
+        }
+        #expect(token == "AB01")
+    }
 }

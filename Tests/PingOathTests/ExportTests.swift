@@ -1,5 +1,4 @@
-// Only PingOath besides Foundation: the test compiles only if one import is enough.
-import Foundation
+// Only PingOath: the test compiles only if one import is enough.
 import PingOath
 import Testing
 

@@ -1,5 +1,4 @@
-// Only PingPush besides Foundation: the test compiles only if one import is enough.
-import Foundation
+// Only PingPush: the test compiles only if one import is enough.
 import PingPush
 import Testing
 

@@ -1,4 +1,6 @@
 // One import suffices for the types that the signatures of this module name.
+@_exported public import Foundation
+
 @_exported public import struct FRCore.Action
 @_exported public import enum FRCore.ActionType
 @_exported public import protocol FRCore.CodedFRError
@@ -30,3 +32,7 @@
 @_exported public import protocol SignetStorage.Storage
 @_exported public import struct SignetStorage.StoreError
 @_exported public import class SignetStorage.VaultProvider
+
+#if canImport(FoundationNetworking)
+@_exported public import FoundationNetworking
+#endif

@@ -1,4 +1,5 @@
 // Exports what the signatures of this module name.
+@_exported public import Foundation
 @_exported public import PingLogger
 @_exported public import SignetStorage
 

@@ -1,0 +1,2 @@
+// An encryptor names `Data`.
+@_exported public import Foundation
