@@ -20,21 +20,56 @@ struct App {
     }
 
     private static func run(_ sample: String, _ arguments: [String]) async throws -> String {
+        if let line = try await runAuthenticator(sample, arguments) { return line }
+        if let line = try await runLogin(sample, arguments) { return line }
+        throw AppError.usage
+    }
+
+    /// Runs a sample of the documents on the storage client and on push authentication.
+    private static func runAuthenticator(_ sample: String, _ arguments: [String]) async throws -> String? {
         switch sample {
         case "enroll": return try await StorageSamples.enroll(arguments[0])
         case "accounts": return try StorageSamples.accounts()
         case "custom-storage": return try await StorageSamples.enrollInCustomStorage(arguments[0])
-        case "builder": return try await StorageSamples.enrollWithBuilder(arguments[0])
+        case "document-storage": return try await DocumentSamples.enrollInCustomStorage(arguments[0])
+        case "android-storage": return try await AndroidSamples.enroll(arguments[0])
+        case "android-label-free-storage": return try await AndroidSamples.enrollWithoutLabels(arguments[0])
+        case "android-enroll-push": return try await AndroidSamples.enrollPush(arguments[0])
+        case "android-message":
+            return try await AndroidSamples.answer(messageId: arguments[0], message: arguments[1], choice: "34")
         case "enroll-push": return try await PushSamples.enroll(arguments[0])
         case "message": return try await PushSamples.answer(messageId: arguments[0], data: arguments[1])
+        case "recognized-message":
+            return try await PushSamples.answerWithRecognizedUser(messageId: arguments[0], data: arguments[1])
         case "deny": return try await PushSamples.deny(messageId: arguments[0], data: arguments[1])
+        case "payload": return try PushSamples.payload(messageId: arguments[0], data: arguments[1])
+        case "delegate-enroll": return try await AppDelegate.enroll(arguments[0])
+        case "delegate-failed": return try await AppDelegate.enrollAfterFailedRegistration(arguments[0])
+        case "delegate-message": return await AppDelegate.receive(messageId: arguments[0], data: arguments[1])
         case "secured-key": return "\(SecuredKey.isAvailable()) \(SecuredKey(applicationTag: "com.example.app") != nil)"
+        default: return nil
+        }
+    }
+
+    /// Runs a sample of the documents on dynamic configuration and on token security.
+    private static func runLogin(_ sample: String, _ arguments: [String]) async throws -> String? {
+        switch sample {
         case "login": return try await LoginSamples.logIn(arguments[0])
+        case "document-login": return try await DocumentSamples.logIn(arguments[0])
+        case "property-list-login": return try await LoginSamples.logInWithPropertyList()
         case "user": return try LoginSamples.user(arguments[0])
         case "second-start": return try await LoginSamples.startAgain(arguments[0])
         case "start-without-options": return try LoginSamples.startWithoutOptions()
+        case "overrides": return try await LoginSamples.overrides(arguments[0])
         case "logout": return try await LoginSamples.logOut(arguments[0])
-        default: throw AppError.usage
+        case "renew": return try await TokenSamples.renew(arguments[0])
+        case "offline-logout": return try await TokenSamples.logOutOffline(arguments[0])
+        case "end-session": return try await TokenSamples.logOutAndEndSession(arguments[0])
+        case "own-store": return try await TokenSamples.logInWithOwnStore(arguments[0])
+        case "call-server": return try await TokenSamples.callServer(arguments[0], server: arguments[1])
+        case "group-login": return try await TokenSamples.logInInGroup(arguments[0])
+        case "group-user": return try await TokenSamples.userInGroup(arguments[0])
+        default: return nil
         }
     }
 }

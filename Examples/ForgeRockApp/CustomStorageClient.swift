@@ -8,6 +8,9 @@ class CustomStorageClient: StorageClient {
 
     init() {}
 
+    /// Returns a client whose data is open, as one over a database does, which can fail.
+    static func opened() throws -> CustomStorageClient { CustomStorageClient() }
+
     @discardableResult func setAccount(account: Account) -> Bool {
         accounts[account.identifier] = account
         return true

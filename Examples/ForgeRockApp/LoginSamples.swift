@@ -1,10 +1,21 @@
 import FRAuth
-import Foundation
+import FRCore
 
 /// The samples of the ForgeRock documentation on dynamic configuration and on tokens.
 enum LoginSamples {
     static func logIn(_ url: String) async throws -> String {
         try start(url)
+        return try await enter()
+    }
+
+    /// Logs in with the settings of `FRAuthConfig.plist`.
+    static func logInWithPropertyList() async throws -> String {
+        try FRAuth.start()
+        return try await enter()
+    }
+
+    /// Enters the name and the password of the user.
+    static func enter() async throws -> String {
         let _: Void = try await withCheckedThrowingContinuation { done in
             FRUser.login { (_: FRUser?, node, error) in
                 guard let node = node else { return done.resume(throwing: error ?? AppError.noAnswer) }
@@ -30,14 +41,9 @@ enum LoginSamples {
     static func startAgain(_ url: String) async throws -> String {
         try start(url)
         let before = describeUser()
-        let options = FROptions(
-            url: url,
-            realm: "alpha",
-            cookieName: "46b42b4229cd7a3",
-            oauthClientId: "iosClient",
-            oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-            oauthScope: "openid")
-        try FRAuth.start(options: options)
+        let changed = options(url)
+        changed.oauthScope = "openid"
+        try FRAuth.start(options: changed)
         let after = describeUser()
         try await showLogin()
         return "\(before), \(after)"
@@ -58,6 +64,27 @@ enum LoginSamples {
         return after
     }
 
+    /// A class of the app for a callback.
+    private final class NamePrompt: SingleValueCallback {}
+
+    /// Another start with dynamic configuration keeps interceptors and callback overrides.
+    static func overrides(_ url: String) async throws -> String {
+        CallbackFactory.shared.registerCallback(callbackType: "NameCallback", callbackClass: NamePrompt.self)
+        let recorder = ActionRecorder()
+        RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [recorder])
+        try start(url)
+        let changed = options(url)
+        changed.timeout = "70"
+        try FRAuth.start(options: changed)
+        let isPrompt: Bool = try await withCheckedThrowingContinuation { done in
+            FRUser.login { (_: FRUser?, node, error) in
+                guard let node = node else { return done.resume(throwing: error ?? AppError.noAnswer) }
+                done.resume(returning: node.callbacks.contains { $0 is NamePrompt })
+            }
+        }
+        return "\(isPrompt) \(await recorder.actions())"
+    }
+
     /// Begins another login, as an app does after a logout, and waits for its first page.
     private static func showLogin() async throws {
         let _: Void = try await withCheckedThrowingContinuation { done in
@@ -67,20 +94,24 @@ enum LoginSamples {
         }
     }
 
-    private static func start(_ url: String) throws {
-        let options = FROptions(
+    static func start(_ url: String) throws {
+        try FRAuth.start(options: options(url))
+    }
+
+    /// The settings of the document.
+    static func options(_ url: String) -> FROptions {
+        FROptions(
             url: url,
             realm: "alpha",
             cookieName: "46b42b4229cd7a3",
+            authServiceName: "Login",
+            registrationServiceName: "Register",
             oauthClientId: "iosClient",
             oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-            oauthScope: "openid profile email address",
-            authServiceName: "Login",
-            registrationServiceName: "Register")
-        try FRAuth.start(options: options)
+            oauthScope: "openid profile email address")
     }
 
-    private static func describeUser() -> String {
+    static func describeUser() -> String {
         FRUser.currentUser?.token?.scope ?? "nobody"
     }
 }

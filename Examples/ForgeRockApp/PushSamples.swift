@@ -32,13 +32,15 @@ enum PushSamples {
                     onError: errorCallback
                 )
             } else {
-                notification.accept(onSuccess: {
-                    // called when accepting the push authentication request was successful.
-                    successCallback()
-                }, onError: { (error) in
-                    // called when denying the push authentication request, or it has failed.
-                    errorCallback(error)
-                })
+                notification.accept(
+                    onSuccess: {
+                        // called when accepting the push authentication request was successful.
+                        successCallback()
+                    },
+                    onError: { (error) in
+                        // called when denying the push authentication request, or it has failed.
+                        errorCallback(error)
+                    })
             }
         }
         return describe(notification)
@@ -47,20 +49,37 @@ enum PushSamples {
     static func deny(messageId: String, data: String) async throws -> String {
         let notification = try receive(messageId, data)
         let _: Void = try await withCheckedThrowingContinuation { done in
-            notification.deny(onSuccess: {
-                done.resume()
-            }, onError: { (error) in
-                done.resume(throwing: error)
-            })
+            notification.deny(
+                onSuccess: {
+                    done.resume()
+                },
+                onError: { (error) in
+                    done.resume(throwing: error)
+                })
         }
         return describe(notification)
+    }
+
+    /// Reads the values of a message.
+    static func payload(messageId: String, data: String) throws -> String {
+        let notification = try receive(messageId, data)
+        let context = try JSONSerialization.jsonObject(with: Data((notification.contextInfo ?? "{}").utf8)) as? [String: Any]
+        let values = [
+            notification.customPayload ?? "no payload", notification.message ?? "no message",
+            // Each of the attributes can be missing.
+            context?["remoteIp"] as? String ?? "no address", context?["userAgent"] as? String ?? "no user agent",
+            "\(notification.pushType)", notification.numbersChallengeArray.map { "\($0)" } ?? "no numbers",
+            notification.timeAdded < Date().addingTimeInterval(60) ? "sent" : "sent in the future",
+        ]
+        return values.joined(separator: "; ")
     }
 
     private static func receive(_ messageId: String, _ data: String) throws -> PushNotification {
         StorageSamples.start()
         let userInfo: [AnyHashable: Any] = ["aps": ["messageId": messageId, "data": data]]
-        guard let notification = FRAPushHandler.shared.application(
-            UIApplication.shared, didReceiveRemoteNotification: userInfo)
+        guard
+            let notification = FRAPushHandler.shared.application(
+                UIApplication.shared, didReceiveRemoteNotification: userInfo)
         else { throw AppError.noNotification }
         return notification
     }

@@ -9,26 +9,11 @@ enum StorageSamples {
     }
 
     /// Starts the SDK with the app's storage.
-    private static func startWithCustomStorage() {
-        // Initiate your custom StorageClient
-        let customStorageClient = CustomStorageClient()
-        // Register it with your FRAClient
-        FRAClient.setStorage(storage: customStorageClient)
+    private static func startWithCustomStorage() throws {
+        // Register the custom StorageClient with your FRAClient
+        try FRAClient.setStorage(storage: CustomStorageClient.opened())
         // Initiate the SDK
         FRAClient.start()
-    }
-
-    /// Starts the SDK as an app for Android does.
-    private static func startWithBuilder() throws -> FRAClient {
-        //Initiate your custom StorageClient
-        let customStorageClient = CustomStorageClient()
-
-        //Register it to FRAClient
-        let fraClient = try FRAClient.FRAClientBuilder()
-            .withContext(UIApplication.shared)
-            .withStorage(customStorageClient)
-            .start()
-        return fraClient
     }
 
     static func enroll(_ uri: String) async throws -> String {
@@ -44,26 +29,9 @@ enum StorageSamples {
     }
 
     static func enrollInCustomStorage(_ uri: String) async throws -> String {
-        startWithCustomStorage()
+        try startWithCustomStorage()
         _ = try await createMechanism(uri)
         return issuers()
-    }
-
-    static func enrollWithBuilder(_ uri: String) async throws -> String {
-        let fraClient = try startWithBuilder()
-        return try await withCheckedThrowingContinuation { done in
-            fraClient.createMechanismFromUri(
-                uri,
-                FRAListener<Mechanism>(
-                    onSuccess: { mechanism in
-                        // called when device enrollment was successful.
-                        done.resume(returning: mechanism.issuer)
-                    },
-                    onFailure: { e in
-                        // called when device enrollment has failed.
-                        done.resume(throwing: e)
-                    }))
-        }
     }
 
     /// Enrolls the device and returns the mechanism's UUID.
@@ -75,17 +43,20 @@ enum StorageSamples {
                 return done.resume(throwing: AppError.notStarted)
             }
 
-            fraClient.createMechanismFromUri(uri: url, onSuccess: { (mechanism) in
-                // Method call occurs when device enrollment is successful.
-                done.resume(returning: mechanism.mechanismUUID)
-            }, onError: { (error) in
-                // Method call occurs when device enrollment fails.
-                done.resume(throwing: error)
-            })
+            fraClient.createMechanismFromUri(
+                uri: url,
+                onSuccess: { (mechanism) in
+                    // Method call occurs when device enrollment is successful.
+                    done.resume(returning: mechanism.mechanismUUID)
+                },
+                onError: { (error) in
+                    // Method call occurs when device enrollment fails.
+                    done.resume(throwing: error)
+                })
         }
     }
 
-    private static func issuers() -> String {
+    static func issuers() -> String {
         FRAClient.shared?.getAllAccounts().map { "\($0.issuer):\($0.accountName)" }.joined(separator: " ") ?? ""
     }
 }

@@ -28,6 +28,7 @@ struct App {
         case "own-encryptor": return try await StorageSamples.saveWithOwnEncryptor()
         case "custom": return try await StorageSamples.saveInCustomStorage()
         case "configured-oath": return try await OathSamples.generateCodeWithOwnStorage(arguments[0])
+        case "built-oath": return try await OathSamples.generateCodeWithBuiltConfiguration(arguments[0])
         case "oath": return try await OathSamples.addCredential(arguments[0])
         case "credentials": return try await OathSamples.credentials()
         case "push-token": return try await PushSamples.setDeviceToken("token-1")

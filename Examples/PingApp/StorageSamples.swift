@@ -1,6 +1,6 @@
 import Foundation
-// Import the Storage library
-import Storage
+// Import the Storage library. The document's `import Storage` is its name in CocoaPods; the product of the Swift package is PingStorage.
+import PingStorage
 
 // Define the custom data to store
 struct Dog: Codable, Sendable {
@@ -23,7 +23,7 @@ enum StorageSamples {
     static func save() async -> String {
         // Create custom storage for custom data
         let customStorage = KeychainStorage<Dog>(
-          account: "myStorageId"
+            account: "myStorageId"
         )
 
         // Persist custom data
@@ -37,15 +37,15 @@ enum StorageSamples {
 
     static func get() async -> String {
         let customStorage = KeychainStorage<Dog>(
-          account: "myStorageId"
+            account: "myStorageId"
         )
         return describe(try? await customStorage.get())
     }
 
     static func saveCached() async throws -> String {
         let customStorage = KeychainStorage<Dog>(
-          account: "myStorageId",
-          cacheable: true
+            account: "myStorageId",
+            cacheable: true
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
         return describe(try await customStorage.get())
@@ -53,8 +53,8 @@ enum StorageSamples {
 
     static func saveEncrypted() async throws -> String {
         let customStorage = KeychainStorage<Dog>(
-          account: "mySecuredStorageId",
-          encryptor: SecuredKeyEncryptor() ?? NoEncryptor()
+            account: "mySecuredStorageId",
+            encryptor: SecuredKeyEncryptor() ?? NoEncryptor()
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
         return describe(try await customStorage.get())
@@ -62,8 +62,8 @@ enum StorageSamples {
 
     static func saveWithOwnEncryptor() async throws -> String {
         let customStorage = KeychainStorage<Dog>(
-          account: "myOwnStorageId",
-          encryptor: MyEncryptor()
+            account: "myOwnStorageId",
+            encryptor: MyEncryptor()
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
         return describe(try await customStorage.get())

@@ -4,49 +4,13 @@ import SignetCore
 import TestSupport
 import Testing
 
-import struct SignetTesting.TemporaryDirectory
-
-/// A machine with an empty home directory, on which an app of `Examples` runs.
-private struct Machine {
-    let app: String
-    let home: TemporaryDirectory
-    /// No TPM and no keyring, wherever the test runs.
-    var hardware = ["SIGNET_TCTI": "device:/nonexistent", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
-
-    /// Runs `body` with an app on a new machine.
-    static func with(_ app: String, _ body: (Machine) async throws -> Void) async throws {
-        try await TemporaryDirectory.with { home in try await body(Machine(app: app, home: home)) }
-    }
-
-    /// Runs a sample of the app, and returns the line that it prints.
-    func run(_ sample: String...) async throws -> String { try await outcome(sample).line }
-
-    private func outcome(_ sample: [String]) async throws -> TestProcess.Outcome {
-        let own = [
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no", "HOME": home.path,
-            "XDG_DATA_HOME": home.file("data"), "XDG_CONFIG_HOME": home.file("config"), "XDG_STATE_HOME": home.file("state"),
-            "XDG_CACHE_HOME": home.file("cache"),
-        ]
-        return try await TestProcess.run(Programs.built(app), sample, environment: hardware.merging(own) { $1 })
-    }
-
-    /// Runs a sample of the app, and expects it to print this line.
-    func expect(_ sample: String..., gives line: String, location: SourceLocation = #_sourceLocation) async throws {
-        let ended = try await outcome(sample)
-        #expect(ended.line == line, "\(ended.errors)", sourceLocation: location)
-    }
-
-    var isEmpty: Bool { (try? FileManager.default.contentsOfDirectory(atPath: home.path)) == [] }
-    var hasVault: Bool { FileManager.default.fileExists(atPath: home.file("data/signet")) }
-}
-
 /// The samples of the vendors' documentation in apps that import the other SDKs' modules only, each in a process of its own on a
 /// machine that has never seen Signet.
 ///
 /// The apps are built in the Swift 5 and in the Swift 6 language mode.
 @Suite("Samples of the vendors' documentation, as processes with an empty home directory")
 struct AppProcessTests {
-    private static let forgeRock = ["ForgeRockApp", "ForgeRockApp6"]
+    static let forgeRock = ["ForgeRockApp", "ForgeRockApp6"]
     private static let ping = ["PingApp", "PingApp6"]
     private static let uri = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
 
@@ -65,59 +29,88 @@ struct AppProcessTests {
     func storesAccountInCustomClient(app: String) async throws {
         try await Machine.with(app) { machine in
             try await machine.expect("custom-storage", Self.uri, gives: "Harbor Bank:mira")
-            try await machine.expect("builder", Self.uri, gives: "Harbor Bank")
+            try await machine.expect("document-storage", Self.uri, gives: "Harbor Bank:mira")
+            try await machine.expect("android-storage", Self.uri, gives: "Harbor Bank")
+            try await machine.expect("android-label-free-storage", Self.uri, gives: "Harbor Bank true")
             #expect(!machine.hasVault)
         }
     }
 
-    @Test(
-        "An app accepts push messages of two types, denies one, and cannot accept a biometric one by itself", arguments: forgeRock
-    )
-    func answersPushMessages(app: String) async throws {
+    private static let shown = #"Login attempt {"remoteIp":"198.51.100.23"}"#
+    private static let number = PushKind.number(choices: [34, 56, 82])
+
+    /// Runs `body` on a new machine with the port of a server that accepts each push request.
+    private func withPushServer(_ app: String, _ body: (Machine, Int) async throws -> Void) async throws {
         let server = try RawServer { connection in
             _ = connection.request()
             connection.answer("200 OK", headers: ["Content-Type: application/json", "Connection: close"], "{}")
         }
         defer { server.stop() }
-        try await Machine.with(app) { machine in
-            let mechanism = try await machine.run("enroll-push", Self.pushURI(port: server.port))
-            #expect(mechanism.count > 20 && !mechanism.hasPrefix("error"), "\(mechanism)")
-            let shown = #"Login attempt {"remoteIp":"198.51.100.23"}"#
+        try await Machine.with(app) { machine in try await body(machine, server.port) }
+    }
+
+    /// Enrolls the machine for push with a sample, and returns the UUID of the mechanism.
+    private func enroll(_ machine: Machine, _ sample: String, port: Int) async throws -> String {
+        let mechanism = try await machine.run(sample, Self.pushURI(port: port))
+        #expect(mechanism.count > 20 && !mechanism.hasPrefix("error"), "\(mechanism)")
+        return mechanism
+    }
+
+    @Test(
+        "An app accepts push messages of two types, denies one, and needs a user check for a biometric one", arguments: forgeRock)
+    func answersPushMessages(app: String) async throws {
+        try await withPushServer(app) { machine, port in
+            let mechanism = try await enroll(machine, "enroll-push", port: port)
             let tapped = try await machine.run("message", "AUTHENTICATE:1", Self.message(to: mechanism, .tap))
-            #expect(tapped == "approved \(shown)")
-            let number = PushKind.number(choices: [34, 56, 82])
-            let chosen = try await machine.run("message", "AUTHENTICATE:2", Self.message(to: mechanism, number))
-            #expect(chosen == "approved \(shown)")
+            #expect(tapped == "approved \(Self.shown)")
+            let chosen = try await machine.run("message", "AUTHENTICATE:2", Self.message(to: mechanism, Self.number))
+            #expect(chosen == "approved \(Self.shown)")
             let denied = try await machine.run("deny", "AUTHENTICATE:3", Self.message(to: mechanism, .tap))
-            #expect(denied == "denied \(shown)")
-            let biometric = try await machine.run("message", "AUTHENTICATE:4", Self.message(to: mechanism, .biometric))
-            #expect(biometric.hasPrefix("error "), "\(biometric)")
+            #expect(denied == "denied \(Self.shown)")
+            let biometric = try Self.message(to: mechanism, .biometric)
+            let unchecked = try await machine.run("message", "AUTHENTICATE:4", biometric)
+            #expect(unchecked.hasPrefix("error "), "\(unchecked)")
+            try await machine.expect("recognized-message", "AUTHENTICATE:4", biometric, gives: "approved \(Self.shown)")
         }
     }
 
-    @Test("A login keeps its tokens for the next process, and another scope at the next start removes them", arguments: forgeRock)
-    func logsIn(app: String) async throws {
-        let scope = "openid profile email address"
-        try await TestServer.live(TenantFixture.configuration()) { server in
-            try await Machine.with(app) { machine in
-                try await machine.expect("user", server.url, gives: "nobody")
-                try await machine.expect("login", server.url, gives: scope)
-                try await machine.expect("user", server.url, gives: scope)
-                try await machine.expect("second-start", server.url, gives: "\(scope), nobody")
-                try await machine.expect("login", server.url, gives: scope)
-                try await machine.expect("logout", server.url, gives: "nobody")
-                try await machine.expect("user", server.url, gives: "nobody")
-            }
+    @Test("An app reads the values of a push message", arguments: forgeRock)
+    func readsPushPayload(app: String) async throws {
+        try await withPushServer(app) { machine, port in
+            let mechanism = try await enroll(machine, "enroll-push", port: port)
+            let custom = #"{"transaction":"42"}"#
+            try await machine.expect(
+                "payload", "AUTHENTICATE:1", Self.message(to: mechanism, Self.number, customPayload: custom),
+                gives: "\(custom); Login attempt; 198.51.100.23; no user agent; challenge; [34, 56, 82]; sent")
+            try await machine.expect(
+                "payload", "AUTHENTICATE:2", Self.message(to: mechanism, .tap),
+                gives: "no payload; Login attempt; 198.51.100.23; no user agent; default; no numbers; sent")
         }
     }
 
-    @Test("Dynamic configuration is not persistent: a start without it fails in the next process", arguments: forgeRock)
-    func forgetsDynamicConfiguration(app: String) async throws {
-        try await TestServer.live(TenantFixture.configuration()) { server in
-            try await Machine.with(app) { machine in
-                try await machine.expect("login", server.url, gives: "openid profile email address")
-                let started = try await machine.run("start-without-options")
-                #expect(started.hasPrefix("error "), "\(started)")
+    @Test("The document's app delegate registers the token, and accepts messages of the server only", arguments: forgeRock)
+    func acceptsInAppDelegate(app: String) async throws {
+        try await withPushServer(app) { machine, port in
+            let failed = try await machine.run("delegate-failed", Self.pushURI(port: port))
+            #expect(failed.hasPrefix("error "), "\(failed)")
+            let mechanism = try await enroll(machine, "delegate-enroll", port: port)
+            let message = try Self.message(to: mechanism, .tap)
+            try await machine.expect("delegate-message", "AUTHENTICATE:1", message, gives: "accepted")
+            try await machine.expect("delegate-message", "AUTHENTICATE:2", "not a message", gives: "no notification")
+        }
+    }
+
+    @Test("With the names of the SDK for Android an app answers each type of push message", arguments: forgeRock)
+    func answersPushMessagesWithAndroidNames(app: String) async throws {
+        try await withPushServer(app) { machine, port in
+            let mechanism = try await enroll(machine, "android-enroll-push", port: port)
+            let rows: [(kind: PushKind, answer: String)] = [
+                (.tap, "true default no numbers Login attempt"), (Self.number, "true challenge [34, 56, 82] Login attempt"),
+                (.biometric, "true biometric no numbers Login attempt"),
+            ]
+            for (index, row) in rows.enumerated() {
+                let message = try Self.message(to: mechanism, row.kind)
+                try await machine.expect("android-message", "AUTHENTICATE:\(index)", message, gives: row.answer)
             }
         }
     }
@@ -159,6 +152,7 @@ struct AppProcessTests {
     func keepsCredentials(app: String) async throws {
         try await Machine.with(app) { machine in
             try await machine.expect("configured-oath", Self.uri, gives: "Harbor Bank 6")
+            try await machine.expect("built-oath", Self.uri, gives: "Harbor Bank 6")
             #expect(!machine.hasVault)
             try await machine.expect("oath", Self.uri, gives: "Harbor Bank")
             try await machine.expect("credentials", gives: "Harbor Bank")
@@ -195,11 +189,11 @@ struct AppProcessTests {
     }
 
     /// Returns a message that the server signs now.
-    private static func message(to mechanism: String, _ kind: PushKind) throws -> String {
+    private static func message(to mechanism: String, _ kind: PushKind, customPayload: String? = nil) throws -> String {
         PushMessage(
             mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120,
             sentAt: SystemWallClock().now,
-            text: "Login attempt", customPayload: nil, contextInfo: #"{"remoteIp":"198.51.100.23"}"#
+            text: "Login attempt", customPayload: customPayload, contextInfo: #"{"remoteIp":"198.51.100.23"}"#
         ).sealed(with: Secret(try Base64.decode(SampleApp.secret)))
     }
 }

@@ -221,8 +221,8 @@ struct PushSamples {
         struct Sensor: FRAUserPresence {
             func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
         }
-        let fraClient = try await FRAClientBuilder(SampleApp.settings)
-            .withStorage(CustomStorageClient()).withUserPresence(Sensor()).start()
+        let fraClient = try await FRAClient.FRAClientBuilder()
+            .withStorage(CustomStorageClient()).withUserPresence(Sensor()).withTransport(SampleApp.transport).start()
         let ending = Ending()
         let made = Mutex<Mechanism?>(nil)
 
@@ -245,7 +245,8 @@ struct PushSamples {
         #expect(await ending.wait())
         let enrolled = made.withLock { $0 }
         let mechanism = try #require(enrolled)
-        let message = ["messageId": "1", "message": try SampleApp.message(to: mechanism.mechanismUUID, kind)]
+        let signed = try SampleApp.message(to: mechanism.mechanismUUID, kind, at: SystemWallClock().now)
+        let message = ["messageId": "1", "message": signed]
         let notification = try fraClient.handleMessage(message)
         let listener = FRAListener<Void>(onSuccess: { ending.succeed() }, onFailure: { _ in ending.fail() })
         let choice = "34"

@@ -78,8 +78,12 @@ enum SampleApp {
             + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
     }
 
+    /// A network in which each server accepts each request.
+    static var transport: ScriptedTransport {
+        ScriptedTransport { _ in HTTPResponse(status: 200, body: Array("{}".utf8)) }
+    }
+
     static var settings: LegacySettings {
-        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array("{}".utf8)) }
         var settings = LegacySettings(platform: .iOS, transport: transport, clock: ManualClock(start))
         settings.logger = Logger(label: "samples", factory: { _ in SwiftLogNoOpLogHandler() })
         return settings
@@ -91,9 +95,9 @@ enum SampleApp {
         + #""remoteIp":"198.51.100.23"}"#
 
     /// Returns the message that the server signs for a mechanism.
-    static func message(to mechanism: String, _ kind: PushKind = .tap) throws -> String {
+    static func message(to mechanism: String, _ kind: PushKind = .tap, at time: Date = start) throws -> String {
         PushMessage(
-            mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: start,
+            mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: time,
             text: "Login attempt from Demo at ForgeRock", customPayload: #"{"transaction":"42"}"#,
             contextInfo: contextInfo
         ).sealed(with: Secret(try Base64.decode(secret)))

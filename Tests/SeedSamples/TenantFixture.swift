@@ -41,8 +41,11 @@ struct TenantFixture: Sendable {
         }
     }
 
-    /// Returns the server's configuration without its address: a user, and the documentation's client with these refresh tokens.
-    static func configuration(refreshTokens: RegisteredClient.RefreshTokens = .rotate()) -> ServerConfiguration {
+    /// Returns the server's configuration without its address: a user, and the documentation's client with these refresh tokens and this
+    /// lifetime of access tokens in seconds.
+    static func configuration(
+        refreshTokens: RegisteredClient.RefreshTokens = .rotate(), accessToken: Int = 600
+    ) -> ServerConfiguration {
         ServerConfiguration {
             $0.cookieName = "46b42b4229cd7a3"
             $0.users = [User(name: "demo", password: Secret(password.utf8), realm: "/alpha")]
@@ -54,7 +57,7 @@ struct TenantFixture: Sendable {
                 }
             ]
             $0.lifetimes = TokenLifetimes {
-                $0.accessToken = 600
+                $0.accessToken = accessToken
                 $0.refreshToken = 900
             }
         }

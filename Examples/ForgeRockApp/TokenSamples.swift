@@ -1,0 +1,37 @@
+import FRAuth
+import FRCore
+
+/// The sentences of the document on token security, which has no code.
+enum TokenSamples {
+    /// Requests the token until the SDK has replaced it, which it does within the threshold before the expiry.
+    static func renew(_ url: String) async throws -> String {
+        let recorder = ActionRecorder()
+        RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [recorder])
+        try LoginSamples.start(url)
+        guard let user = FRUser.currentUser, let first = user.token?.value else { throw AppError.notStarted }
+        while user.token?.value == first {
+            _ = try await user.getAccessToken()
+            try await Task.sleep(nanoseconds: 50_000_000)
+        }
+        return "\(user.token == nil ? "no token" : "another token"): \(await recorder.actions())"
+    }
+
+    /// Logs in in an app of a group that shares the SSO token.
+    static func logInInGroup(_ url: String) async throws -> String {
+        try startInGroup(url)
+        return try await LoginSamples.enter()
+    }
+
+    /// Gets tokens of this app with the SSO token that another app of the group has stored.
+    static func userInGroup(_ url: String) async throws -> String {
+        try startInGroup(url)
+        _ = try await FRUser.currentUser?.getAccessToken()
+        return LoginSamples.describeUser()
+    }
+
+    private static func startInGroup(_ url: String) throws {
+        let options = LoginSamples.options(url)
+        options.keychainAccessGroup = "com.example.group"
+        try FRAuth.start(options: options)
+    }
+}
