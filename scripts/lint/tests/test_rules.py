@@ -60,7 +60,7 @@ def promises(changed: dict[int, str], count: int = 143) -> str:
     rows = dict.fromkeys(range(1, count + 1), "SignetCoreTests/holds | ")
     rows |= dict.fromkeys(range(1, 7), "SignetCoreTests/holds | differs because x")
     rows |= dict.fromkeys(range(7, 11), " | does not apply: x") | changed
-    table = "".join(f"| {number} | 1 | a | b | {row} |\n" for number, row in rows.items())
+    table = "".join(f"| {number} | 1 | a | `Hidden.size` | {row} |\n" for number, row in rows.items())
     return "| # | line | promise | symbol | test | remark |\n" + table
 
 
@@ -265,6 +265,9 @@ FAULTS = [
     ("promises", {PROMISES: None}, f"{PROMISES}:1:", "missing"),
     ("promises", {PROMISES: promises({20: "SignetCoreTests/gone | "})}, f"{PROMISES}:21:", "no test function SignetCoreTests/gone"),
     ("promises", {PROMISES: promises({20: " | a note"})}, f"{PROMISES}:21:", "is not `Target/function`"),
+    ("promises", {PROMISES: promises({20: '`scripts/check-apple` "gone" | '})}, f"{PROMISES}:21:", 'there is no check "gone"'),
+    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Hidden.gone(_:)`", 1)}, f"{PROMISES}:2:", "gone of Hidden.gone(_:) is not"),
+    ("promises", {PROMISES: promises({}).replace("| 20 | 1 | a | `Hidden.size`", "| 20 | 1 | a | none")}, f"{PROMISES}:21:", "none names no symbol"),
     ("promises", {PROMISES: promises({20: " | differs because y"})}, f"{PROMISES}:144:", "7 promises differ"),
     ("promises", {PROMISES: promises({20: " | does not apply: y"})}, f"{PROMISES}:144:", "5 promises do not apply"),
     ("promises", {PROMISES: promises({}, count=142)}, f"{PROMISES}:143:", "there are 142 rows"),
