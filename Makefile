@@ -51,9 +51,12 @@ test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	    || { bin="$$(swift build $(DEBUG) --show-bin-path)"; \
 	         scripts/failures "$(SCRATCH)/tests.jsonl" "$(SCRATCH)/tests.log" "$$bin/signetPackageTests.xctest"; exit 1; }
 
-plain: setup ## build everything without a trait, and run what is different then
+# The package in Examples is built beside it, because it needs the same libraries.
+plain: setup ## build everything without a trait, run what is different then, and build Examples as a package that depends on this one
 	@swift build $(PLAIN) --build-tests
 	@swift test $(PLAIN) --skip-build --filter 'FirstUse|TPMAbsence|RecordStoreTests'
+	@swift build --package-path Examples $(PLAIN)
+	@scripts/run-examples "$$(swift build --package-path Examples $(PLAIN) --show-bin-path)"
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
