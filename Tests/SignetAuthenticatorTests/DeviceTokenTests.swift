@@ -144,6 +144,23 @@ struct DeviceTokenTests {
         #expect(tokens == ["token-2", "token-1"])
     }
 
+    @Test("A stored token is sent to the servers that lack it, and one that was replaced or removed is neither sent nor stored")
+    func sendsTokenOnlyIfStored() async throws {
+        let fixture = AuthenticatorFixture()
+        let authenticator = fixture.authenticator
+        _ = try await fixture.enrollPush()
+        _ = try await authenticator.store.perform(.setDeviceToken("token-2", now: Date(timeIntervalSince1970: 1)))
+        let before = fixture.transport.requests.count
+        let stale = try await authenticator.sendDeviceToken(ifStored: "token-1")
+        #expect(stale.isEmpty && fixture.transport.requests.count == before)
+        let sent = try await authenticator.sendDeviceToken(ifStored: "token-2")
+        #expect(sent.map(\.isOutstanding) == [false] && fixture.transport.requests.count == before + 1)
+        try await authenticator.clearDeviceToken()
+        let removed = try await authenticator.sendDeviceToken(ifStored: "token-2")
+        #expect(removed.isEmpty && fixture.transport.requests.count == before + 1)
+        #expect(try await authenticator.deviceToken() == nil)
+    }
+
     @Test("A token is sent to 100 servers concurrently, once to each")
     func updatesManyServersOnce() async throws {
         let load = Mutex((running: 0, most: 0))

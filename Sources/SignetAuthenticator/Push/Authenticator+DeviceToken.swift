@@ -68,8 +68,18 @@ extension Authenticator {
     ) async throws -> [DeviceTokenUpdate] {
         // The token is stored before it is sent. A server without a stored outcome is told again.
         let (mechanisms, stored) = try await store.perform(.setDeviceToken(token, now: clock.now))
-        let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
-        let updates = await notify(device.called(token), concerned, stored)
+        return try await send(stored, to: mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID })
+    }
+
+    /// Sends a stored token to the servers that don't have it yet, and does nothing when it was replaced or removed.
+    package func sendDeviceToken(ifStored token: String) async throws -> [DeviceTokenUpdate] {
+        guard let (mechanisms, stored) = try await store.fetch(.deviceToken(ifStored: token)) else { return [] }
+        return try await send(stored, to: mechanisms)
+    }
+
+    /// Sends a stored token, and stores the outcomes.
+    private func send(_ stored: StoredDeviceToken, to mechanisms: [Mechanism]) async throws -> [DeviceTokenUpdate] {
+        let updates = await notify(device.called(stored.token), mechanisms, stored)
         let finished = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
         if !finished.isEmpty || stored.isUnsent {
             try await store.perform(.recordTokenUpdates(stored, finished))
@@ -128,6 +138,27 @@ extension AccountQuery where Value == StoredDeviceToken?, Failure == StoreError 
     package static func deviceToken() -> Self { Self { records throws(StoreError) in try records.deviceToken() } }
 }
 
+extension AccountQuery where Value == (mechanisms: [Mechanism], stored: StoredDeviceToken)?, Failure == StoreError {
+    /// Returns the push mechanisms, and the stored token with the mechanisms whose servers are yet to be told; nil when `token` is not
+    /// the stored one.
+    static func deviceToken(ifStored token: String) -> Self {
+        Self { records throws(StoreError) in try records.deviceToken(ifStored: token) }
+    }
+}
+
+extension AccountReader {
+    fileprivate func deviceToken(
+        ifStored token: String
+    ) throws(StoreError) -> (mechanisms: [Mechanism], stored: StoredDeviceToken)? {
+        guard var stored = try deviceToken(), stored.token == token else { return nil }
+        let mechanisms = try pushMechanisms()
+        if stored.isUnsent { stored.outstanding = Set(mechanisms.map(\.uid)) }
+        return (mechanisms, stored)
+    }
+
+    fileprivate func pushMechanisms() throws(StoreError) -> [Mechanism] { try mechanisms().filter { $0.push != nil } }
+}
+
 extension AccountOperation where Failure == StoreError {
     /// Stores a token.
     ///
@@ -137,14 +168,9 @@ extension AccountOperation where Failure == StoreError {
         _ token: String, now: Date
     ) -> Self where Value == (mechanisms: [Mechanism], stored: StoredDeviceToken) {
         Self { records throws(StoreError) in
-            let stored = try records.deviceToken()
-            let mechanisms = try records.mechanisms().filter { $0.push != nil }
-            let all = Set(mechanisms.map(\.uid))
-            if var stored, stored.token == token {
-                if stored.isUnsent { stored.outstanding = all }
-                return (mechanisms, stored)
-            }
-            let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: all)
+            if let stored = try records.deviceToken(ifStored: token) { return stored }
+            let mechanisms = try records.pushMechanisms()
+            let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: Set(mechanisms.map(\.uid)))
             try records.save(new)
             return (mechanisms, new)
         }

@@ -131,13 +131,12 @@ extension LegacyEngine {
         return try await authenticator.over(store()).updateDeviceToken(token)
     }
 
-    /// Stores a token immediately and sends it to servers in the background, unless another token has arrived by then.
+    /// Stores a token immediately and sends it to servers in the background, unless it was replaced or removed by then.
     func take(token: String) throws {
         try keep(token: token)
         _ = enqueue {
             do {
-                guard try self.token()?.token == token else { return }
-                for update in try await self.send(token) {
+                for update in try await self.authenticator.over(self.store()).sendDeviceToken(ifStored: token) {
                     if let error = update.error { self.log(error, "tell \(update.mechanism.account.issuer) the device token") }
                 }
             } catch {
