@@ -18,12 +18,12 @@ struct LegacyStoreTests {
     private static let application = "com.example.app"
 
     /// Starts the SDK in a process of its own and waits until that is complete.
-    private static func start(_ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am")
-        async throws
-    {
+    private static func start(
+        _ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am", cookieName: String? = nil
+    ) async throws {
         try await FRAuthProcess.$current.withValue(process(keychain, lockFile)) {
             try FRAuth.setLegacyStore(Self.archive())
-            try FRAuth.start(options: FROptions(url: url, realm: "alpha"))
+            try FRAuth.start(options: FROptions(url: url, realm: "alpha", cookieName: cookieName))
             await FRAuth.shared?.ready()
         }
     }
@@ -89,27 +89,68 @@ struct LegacyStoreTests {
         }
     }
 
-    @Test("After a failed save of a token the SDK can be used, and after a logout nothing is taken over")
-    func takesOverNothingAfterLogout() async throws {
+    /// Runs `body` after a first start at a storage that is full after some saves.
+    ///
+    /// After one save, only the settings are stored; after four, everything is, except that the takeover is complete.
+    private static func withFullStorage(
+        after number: Int, _ body: (FRAuth, FaultyStore, VaultProvider, String) async throws -> Void
+    ) async throws {
         let store = FaultyStore(MemoryStore())
         let keychain = VaultProvider { () throws(StoreError) in store }
         try await TemporaryDirectory.with(inMemory: true) { directory in
             let path = directory.file("lock")
-            try await FRAuthProcess.$current.withValue(Self.process(keychain, path)) {
-                try FRAuth.setLegacyStore(Self.archive())
-                // The settings are saved, and nothing else.
-                store.inject(StoreFault(.full, at: .put, .when { $0.number > 1 }))
+            try await FRAuthProcess.$current.withValue(process(keychain, path)) {
+                try FRAuth.setLegacyStore(archive())
+                store.inject(StoreFault(.full, at: .put, .when { $0.number > number }))
                 try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "alpha"))
-                await FRAuth.shared?.ready()
-                #expect(FRAuth.shared?.lastStorageError?.code == .full)
-                store.reset()
-                let report = try #require(await FRAuth.shared?.logout())
-                #expect(report.local == .done)
+                let started = try #require(FRAuth.shared)
+                await started.ready()
+                #expect(started.lastStorageError?.code == .full)
+                try await body(started, store, keychain, path)
             }
+        }
+    }
+
+    /// Returns true when neither a session nor a token is stored.
+    private static func isEmpty(_ keychain: VaultProvider) async throws -> Bool {
+        let session = try await Self.session(keychain).get()
+        let token = try await Self.token(keychain)
+        return session == nil && token == nil
+    }
+
+    @Test("A logout at a full storage reports a failure, and after one that succeeds nothing is taken over", arguments: 1...4)
+    func takesOverNothingAfterLogout(number: Int) async throws {
+        try await Self.withFullStorage(after: number) { started, store, keychain, path in
+            #expect(await started.logout().local.isOver == false)
+            #expect(try await Self.isEmpty(keychain))
+            store.reset()
+            #expect(await started.logout().local == .done)
             try await Self.start(keychain, path)
-            let session = try await Self.session(keychain).get()
-            #expect(session == nil)
+            #expect(try await Self.isEmpty(keychain))
+        }
+    }
+
+    @Test("A token that a logout removed is not taken over again, although the logout could not remove the session")
+    func bringsNoTokenBackAfterIncompleteLogout() async throws {
+        try await Self.withFullStorage(after: 4) { started, store, keychain, path in
+            store.reset()
+            store.inject(StoreFault(.failed, at: .remove, .when { $0.number > 1 }))
+            #expect(await started.logout().local.isOver == false)
+            store.reset()
             #expect(try await Self.token(keychain) == nil)
+            try await Self.start(keychain, path)
+            #expect(try await Self.token(keychain) == nil)
+        }
+    }
+
+    @Test("A start with other settings takes over nothing that a start with the first settings left", arguments: 1...4)
+    func takesOverNothingForOtherSettings(number: Int) async throws {
+        try await Self.withFullStorage(after: number) { _, store, keychain, path in
+            store.reset()
+            for cookieName in ["other", "other", nil] {
+                try await Self.start(keychain, path, cookieName: cookieName)
+                #expect(try await Self.isEmpty(keychain))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 public import SignetCore
-import SignetStorage
+package import SignetStorage
 
 /// The result of a logout, step by step.
 ///
@@ -181,5 +181,16 @@ extension TokenSource {
         } catch {
             return .failed(TokenError(error))
         }
+    }
+}
+
+extension LogOutReport {
+    /// Returns the report of a logout that could not change something else on this machine.
+    ///
+    /// A failure to remove the session or the tokens has precedence.
+    package func failing(with error: StoreError) -> LogOutReport {
+        var report = self
+        if report.local.isOver { report.local = .failed(TokenError(error)) }
+        return report
     }
 }

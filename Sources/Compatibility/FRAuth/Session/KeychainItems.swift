@@ -75,9 +75,11 @@ struct KeychainItems: Sendable {
     }
 
     /// Stores that nothing remains to be taken over.
-    func endTakeOver(under lease: SessionLease) async throws {
+    ///
+    /// It precedes a removal, and like a removal it needs no valid lease.
+    func endTakeOver() async throws {
         guard var members = try await lastOptions.get()?.object, members.removeValue(forKey: Self.pending) != nil else { return }
-        try await save(.object(members), in: lastOptions, under: lease)
+        try await lastOptions.save(item: .object(members))
     }
 
     /// Stores an item if the lease is valid.

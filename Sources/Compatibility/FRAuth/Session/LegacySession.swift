@@ -95,16 +95,23 @@ final class LegacySession: Sendable {
             state.withLock { $0.read = (contents, generation) }
             return contents
         } catch {
-            let failure = error as? StoreError ?? StoreError(.failed, "read the session", "\(type(of: error))")
-            state.withLock { $0.failure = failure }
-            throw failure
+            throw note(error, "read the session")
         }
+    }
+
+    /// Keeps an error for ``lastFailure``, and returns it.
+    ///
+    /// The error of an app's storage may contain the data, so only its type is reported.
+    private func note(_ error: any Error, _ operation: String) -> StoreError {
+        let failure = error as? StoreError ?? StoreError(.failed, operation, "\(type(of: error))")
+        state.withLock { $0.failure = failure }
+        return failure
     }
 
     /// True when an attempt to get a token failed with ``AuthError/userAuthenticationRequired``, and nothing was stored or removed
     /// since.
     ///
-    /// A login must then be possible, although a session or a token is stored.
+    /// A login must then be possible, although a session or a token is stored, and also when a stored token is returned again.
     var requiresLogin: Bool { client.tokens.requiresLogin }
 
     // MARK: Operations
@@ -136,19 +143,39 @@ final class LegacySession: Sendable {
 
     /// Logs out.
     ///
-    /// When this method returns, this process treats the stored data as removed. The removal precedes all later work.
+    /// When this method returns, this process treats the stored data as removed. The removal precedes all later work. The logout
+    /// fails on this machine when the next start could still take over what the ForgeRock SDK has stored.
     func logOut(endsOpenIDSession: Bool) -> Task<LogOutReport, Never> {
         let tokens = client.tokens
         let removal = enqueue(removesData: true) {
-            let removed = await tokens.removeAll()
             let isOwn = self.state.withLock { $0.settingsError == nil }
-            if removed.isGone { await self.noteRemoval(isOwn: isOwn) }
-            return (removed, isOwn)
+            // If the program stops after the removal, the next start must not take over again what was removed.
+            var failure = await self.settingsFailure { try await self.items?.endTakeOver() }
+            let removed = await tokens.removeAll()
+            if !isOwn, removed.isGone { failure = await self.settingsFailure { try await self.replaceSettings() } }
+            return (removed, isOwn, failure)
         }
         return Task {
-            guard let (removed, isOwn) = await removal?.value else { return .nothing }
-            return isOwn ? await tokens.end(removed, endsOpenIDSession: endsOpenIDSession) : removed.reportWithoutServer
+            guard let (removed, isOwn, failure) = await removal?.value else { return .nothing }
+            let report = isOwn ? await tokens.end(removed, endsOpenIDSession: endsOpenIDSession) : removed.reportWithoutServer
+            return failure.map { report.failing(with: $0) } ?? report
         }
+    }
+
+    /// Runs a change of the stored settings, and returns its error; nil when it succeeded.
+    private func settingsFailure(of change: () async throws -> Void) async -> StoreError? {
+        do {
+            try await change()
+            return nil
+        } catch {
+            return note(error, "save the settings")
+        }
+    }
+
+    /// Replaces the settings of an unknown server after the removal of its data, so that new data can be used.
+    private func replaceSettings() async throws {
+        try await items?.save(options.document, under: lease)
+        state.withLock { $0.settingsError = nil }
     }
 
     /// Appends work to the queue.
@@ -220,9 +247,14 @@ extension LegacySession {
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FRSettings(document: document) }
             if let last {
                 isOwn = !options.endsSessions(of: last)
-                if !isOwn { try await end(former ?? (try? restore(last))) }
+                if !isOwn {
+                    // If the program stops after the removal, the next start must not take over again what was removed.
+                    try await items?.endTakeOver()
+                    try await end(former ?? (try? restore(last)))
+                }
             }
-            let isPending = document.map { KeychainItems.isTakeOverPending($0) } ?? (former == nil)
+            // A mark of other settings concerns the session that has just ended.
+            let isPending = document.map { isOwn && KeychainItems.isTakeOverPending($0) } ?? (former == nil)
             if isPending, let legacy = try await legacyTokens(), !legacy.isEmpty {
                 // The settings come first: a session that belongs to no settings could be sent to another server. If this fails
                 // afterward, or the process ends, the next start continues.
@@ -256,21 +288,6 @@ extension LegacySession {
     private func legacyTokens() async throws(StoreError) -> LegacyTokens? {
         guard let legacy = state.withLock({ $0.legacy }) else { return nil }
         return try await Blocking.run(legacy)
-    }
-
-    /// Stores, after a removal, that nothing remains to be taken over.
-    /// - Parameter isOwn: False when the data was that of an unknown server. It no longer prevents the use of new data then.
-    private func noteRemoval(isOwn: Bool) async {
-        do {
-            guard !isOwn else {
-                try await items?.endTakeOver(under: lease)
-                return
-            }
-            try await items?.save(options.document, under: lease)
-            state.withLock { $0.settingsError = nil }
-        } catch {
-            state.withLock { $0.failure = error as? StoreError ?? $0.failure }
-        }
     }
 
     /// Ends the session of other settings.
