@@ -100,6 +100,8 @@ struct BrowserTests {
                 let token = try #require(user.token)
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await browser.build().login() }
                 await #expect(throws: AuthError.userAuthenticationRequired) { try await user.refresh() }
+                // Other parts of the app still get the token.
+                try await user.getAccessToken()
                 #expect(user.token == token && FRSession.currentSession == nil)
                 try await browser.build().login()
                 #expect(user.token != nil && user.token != token)

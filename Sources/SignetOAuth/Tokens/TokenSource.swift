@@ -33,6 +33,8 @@ public final class TokenSource: Sendable {
     package var clock: any WallClock { server.clock }
     private let renewal = SingleFlight<AccessToken>()
     private let memory = Mutex(Memory())
+    /// The store's `generation` when a login was last required.
+    private let requiredLogin = Mutex<Int64?>(nil)
     /// The tokens that renewals have replaced or removed, and that aren't revoked yet.
     let unrevoked = Mutex<[AccessToken]>([])
     /// The report of ``replaced``.
@@ -47,10 +49,6 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
-        /// The store's `generation` when the last renewal failed because a login is required; nil once a token was returned.
-        var failedRenewal: Int64?
-        /// The store's `generation` when the caller last required a login.
-        var requiredLogin: Int64?
     }
 
     /// Creates a source for the client and the server of a profile.
@@ -145,7 +143,6 @@ public final class TokenSource: Sendable {
         return memory.withLock { memory in
             guard memory.generation == generation, now <= memory.until, let token = memory.token, token.value != rejected?.value
             else { return nil }
-            memory.failedRenewal = nil
             return token
         }
     }
@@ -156,26 +153,27 @@ public final class TokenSource: Sendable {
     private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
         let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
         let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
-        memory.withLock { $0 = Memory(token: token, until: until, generation: generation, requiredLogin: $0.requiredLogin) }
+        memory.withLock { $0 = Memory(token: token, until: until, generation: generation) }
         return token
     }
 
-    /// True when the last attempt to get a token failed with ``TokenError/Code/loginRequired``, or when the caller has required a
-    /// login, and nothing was stored or removed since.
+    /// True when an attempt to get a token failed with ``TokenError/Code/loginRequired``, or when the caller has required a login,
+    /// and nothing was stored or removed since.
     ///
     /// A login must then be possible, although a session or a token is stored. This happens when the server shows a login page
     /// for the session and doesn't state that the session has ended, when it refuses the refresh token of a user without a
-    /// session, and when a token that can't be renewed is rejected or refreshed before it expires, until ``token()`` returns the
-    /// latter. After a refused response to a refresh it's false, because no user is logged in then.
+    /// session, and when a token that can't be renewed is rejected or refreshed before it expires. ``token()`` may return that
+    /// token afterward, which changes nothing: it is still rejected. After a refused response to a refresh it's false, because no
+    /// user is logged in then.
     package var requiresLogin: Bool {
         let generation = store.generation
-        return memory.withLock { [$0.failedRenewal, $0.requiredLogin].contains(generation) }
+        return requiredLogin.withLock { $0 == generation }
     }
 
-    /// Requires a login until something is stored or removed, also when a token is returned before; see ``requiresLogin``.
+    /// Requires a login until something is stored or removed; see ``requiresLogin``.
     package func requireLogin() {
         let generation = store.generation
-        memory.withLock { $0.requiredLogin = generation }
+        requiredLogin.withLock { $0 = generation }
     }
 
     /// Removes the token from memory.
@@ -236,10 +234,7 @@ public final class TokenSource: Sendable {
         do {
             return try await applyRules(rejected: rejected)
         } catch {
-            if TokenError(error).code == .loginRequired {
-                let generation = store.generation
-                memory.withLock { $0.failedRenewal = generation }
-            }
+            if TokenError(error).code == .loginRequired { requireLogin() }
             throw error
         }
     }

@@ -167,33 +167,42 @@ struct RefusedRefreshTokenTests {
         }
     }
 
-    @Test("A login is possible after a refresh that needs one, until the token, which is still valid, is returned")
-    func permitsLoginAfterRefresh() async throws {
-        try await TokenSourceFixture.with(
-            session: nil, token: TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil)
-        ) { (fixture: TokenSourceFixture) async throws in
-            let failure = await outcome { try await fixture.tokens.refresh() }.tokenError
-            #expect(failure?.code == .loginRequired && fixture.tokens.requiresLogin)
-            #expect(try await fixture.tokens.token().text == "access-old" && !fixture.tokens.requiresLogin)
-            // The token is in memory now.
-            let second = await outcome { try await fixture.tokens.refresh() }.tokenError
-            #expect(second?.code == .loginRequired && fixture.tokens.requiresLogin)
-            #expect(try await fixture.tokens.token().text == "access-old" && !fixture.tokens.requiresLogin)
-            #expect(try await fixture.store.token()?.text == "access-old" && fixture.provider.now.counts.isEmpty)
-        }
+    /// A reason to require a login while a token that is still valid is stored.
+    enum Reason: CaseIterable {
+        /// The token can't be refreshed.
+        case refresh
+        /// A server rejected the token, which can't be renewed.
+        case rejection
+        /// The caller requires the login.
+        case caller
     }
 
-    @Test("A login that the caller requires stays possible while tokens are returned, until something is stored")
-    func keepsRequiredLogin() async throws {
+    @Test(
+        "A required login stays possible while the valid token is returned, until something is stored",
+        arguments: Reason.allCases)
+    func keepsRequiredLogin(reason: Reason) async throws {
         try await TokenSourceFixture.with(
             session: nil, token: TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil)
         ) { (fixture: TokenSourceFixture) async throws in
-            fixture.tokens.requireLogin()
-            for _ in 0..<2 {
-                #expect(try await fixture.tokens.token().text == "access-old" && fixture.tokens.requiresLogin)
+            let tokens = fixture.tokens
+            let token = try await tokens.token()
+            #expect(!tokens.requiresLogin)
+            let failure: TokenError?
+            switch reason {
+            case .refresh: failure = await outcome { try await tokens.refresh() }.tokenError
+            case .rejection: failure = await outcome { try await tokens.renewed(insteadOf: token) }.tokenError
+            case .caller:
+                tokens.requireLogin()
+                failure = nil
             }
-            try await fixture.store.save(TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil))
-            #expect(!fixture.tokens.requiresLogin)
+            let expected: TokenError.Code? = reason == .caller ? nil : .loginRequired
+            #expect(failure?.code == expected)
+            for _ in 0..<2 {
+                #expect(try await tokens.token() == token && tokens.requiresLogin)
+            }
+            #expect(try await fixture.store.token() == token && fixture.provider.now.counts.isEmpty)
+            try await fixture.store.save(token)
+            #expect(!tokens.requiresLogin)
         }
     }
 }
