@@ -3,6 +3,8 @@ import FRCore
 import SignetCore
 import Testing
 
+import struct SignetJourney.DeviceProfile
+
 @Suite("FRLog")
 struct LogTests {
     private final class Kept: FRLogger {
@@ -37,6 +39,24 @@ struct LogTests {
                 let lines = kept.lines.withLock { $0 }
                 #expect(lines == expected)
             }
+        }
+    }
+
+    @Test("A DeviceProfileCallback whose response the app has replaced by something else logs an error and enters nothing")
+    func logsMalformedResponse() throws {
+        try FRCoreProcess.$current.withValue(FRCoreProcess()) {
+            let kept = Kept()
+            FRLog.setCustomLogger(kept)
+            FRLog.setLogLevel(.error)
+            let callback = try DeviceProfileCallback(
+                json: callbackJSON("DeviceProfileCallback", output: ["metadata": .bool(true)], inputs: [""]))
+            let value = callback.getValue() as? String
+            callback.response = ["output": "private"]
+            callback.setProfile(DeviceProfile(identifier: "i", metadata: ["x": .bool(true)], location: nil))
+            let reason = AuthError.invalidCallbackResponse("the callback has no type")
+            let lines = kept.lines.withLock { $0 }
+            #expect(lines == ["error true DeviceProfileCallback.setProfile entered nothing: \(reason)"])
+            #expect(callback.getValue() as? String == value)
         }
     }
 }

@@ -41,12 +41,15 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
 
     /// Enters a profile, which `DeviceProfileCollector` creates.
     ///
-    /// Parts that the server did not ask for are left out.
+    /// Parts that the server did not ask for are left out. If the app has replaced ``Callback/response`` by something that is not a
+    /// callback, nothing is entered, and an error is logged.
     public func setProfile(_ profile: DeviceProfile) {
-        // The app may have replaced the response.
-        guard let callback = try? JourneyCallback(untyped: response) else { return }
-        var view = SignetJourney.DeviceProfileCallback(unchecked: callback)
-        view.fill(profile)
-        setValue(view.callback.value()?.untyped)
+        do {
+            var view = SignetJourney.DeviceProfileCallback(unchecked: try JourneyCallback(untyped: response))
+            view.fill(profile)
+            setValue(view.callback.value()?.untyped)
+        } catch {
+            FRLog.e("DeviceProfileCallback.setProfile entered nothing: \(error)")
+        }
     }
 }
