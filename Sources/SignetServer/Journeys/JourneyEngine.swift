@@ -123,7 +123,7 @@ extension ServerTransaction {
             var journey = try suspensions.remove(key)
         else { return .failure(.suspensionNotFound) }
         try journeys.remove(journey.id)
-        if let user = journey.user { try pacing.answered(.email, by: user) }
+        if let user = journey.user { try pacing.answered(.email, by: user, at: journey.emailAddress) }
         journey.expiresAt = time.journeyEnd
         journey.memory = .resumed
         return try run(journey, answers: nil)

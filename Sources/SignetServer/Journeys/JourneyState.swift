@@ -56,6 +56,8 @@ struct JourneyState: Codable, Sendable {
     var username: String?
     /// The user that the journey has identified by a password or an email, or whose password it has set; nil before that.
     var identified: IdentifiedUser?
+    /// The address that the journey's last email was sent to; nil for a user without one, and in rows that an earlier version wrote.
+    var emailAddress: String?
     var password: Secret?
     var pushMessageID: String?
     var pendingOATH: OATHDevice?

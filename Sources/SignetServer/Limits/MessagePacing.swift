@@ -30,13 +30,13 @@ struct MessagePacing {
 
     /// Returns true when no message may be sent to the user now.
     func isPaused(_ channel: Channel, _ user: UserKey) throws -> Bool {
-        try names(channel, user).contains { try table[$0]?.lockedUntil.map { now < $0 } ?? false }
+        try presentNames(channel, user).contains { try table[$0]?.lockedUntil.map { now < $0 } ?? false }
     }
 
     /// Records a message.
     mutating func sent(_ channel: Channel, to user: UserKey, _ limits: MessageLimits) throws {
         guard limits != .none else { return }
-        for name in try names(channel, user) {
+        for name in try presentNames(channel, user) {
             let count = (try table[name]?.inRow ?? 0) + 1
             var pause: Int?
             if count >= limits.unanswered {
@@ -51,16 +51,23 @@ struct MessagePacing {
     }
 
     /// Forgets the messages after the user has answered one: approved a push message, or followed the link of an email.
-    mutating func answered(_ channel: Channel, by user: UserKey) throws {
-        for name in try names(channel, user) { try table.remove(name) }
+    ///
+    /// The address is the one that the answered email was sent to. The user may have another one now, whose count must stay.
+    mutating func answered(_ channel: Channel, by user: UserKey, at address: String? = nil) throws {
+        for name in Self.names(channel, user, address) { try table.remove(name) }
     }
 
-    /// Returns the names of the rows that count messages to a user.
+    /// Returns the address that emails to a user are sent to; nil for a user without one.
+    func address(of user: UserKey) throws -> String? { try directory[user]?.claims["email"]?.string }
+
+    private func presentNames(_ channel: Channel, _ user: UserKey) throws -> [String] {
+        Self.names(channel, user, channel == .email ? try address(of: user) : nil)
+    }
+
+    /// Returns the names of the rows that count messages to a user and to an address.
     ///
     /// They differ from those of ``LockoutStore``, which begin with a digit or with the name of a factor. Case is ignored in addresses.
-    private func names(_ channel: Channel, _ user: UserKey) throws -> [String] {
-        let name = "\(channel.rawValue) \(user.rowName)"
-        guard channel == .email, let address = try directory[user]?.claims["email"]?.string else { return [name] }
-        return [name, "\(channel.rawValue) to \(address.lowercased())"]
+    private static func names(_ channel: Channel, _ user: UserKey, _ address: String?) -> [String] {
+        ["\(channel.rawValue) \(user.rowName)"] + (address.map { ["\(channel.rawValue) to \($0.lowercased())"] } ?? [])
     }
 }

@@ -45,7 +45,7 @@ public struct ServerLimits: Sendable, Hashable {
     ///
     /// When nil, it is ``FactorLockout/default`` if other machines can reach the server, and ``FactorLockout/never`` if not.
     public var factorLockout: FactorLockout?
-    /// The limits on push messages and emails to one user.
+    /// The limits on push messages to one user, and on emails to one user or one address.
     ///
     /// When nil, they are ``MessageLimits/default`` if other machines can reach the server, and ``MessageLimits/none`` if not.
     public var messages: MessageLimits?
@@ -180,8 +180,8 @@ public struct FactorLockout: Sendable, Hashable {
     public static let `default` = FactorLockout(failures: 10)
 }
 
-/// The limits on push messages and emails to one user, so that an attacker cannot send one after another until the user approves
-/// one.
+/// The limits on push messages to one user, and on emails to one user or one address, so that an attacker cannot send one after
+/// another until the user approves one.
 public struct MessageLimits: Sendable, Hashable {
     /// The maximum number of push messages that wait for the user's response; at least 1.
     public var maxWaiting: Int

@@ -151,6 +151,45 @@ struct MessagePacingTests {
         }
     }
 
+    @Test("A link that was sent to an earlier address of the account does not bring the new address further emails")
+    func oldLinkLeavesCountOfNewAddress() async throws {
+        let journeys = """
+            EmailLogin:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+                email: {type: EmailSuspendNode, outcomes: {outcome: success}}
+            Change:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: UsernameCollectorNode}, {type: AttributeCollectorNode, attributesToCollect: [mail]}]
+                  outcomes: {outcome: save}
+                save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
+            """
+        let configuration = try ServerConfiguration.sample(journeys: journeys) {
+            $0.limits.messages = Self.limits
+            $0.users.append(User(name: "kim", claims: ["email": "kim@attacker.test"]))
+        }
+        try await TestServer.run(configuration) { server in
+            // The attacker collects links at an own mailbox, and then gives the account the address of noa.
+            for _ in 0..<3 { _ = try await email(server, to: "kim") }
+            let links = try await server.devServer.emailLinks(to: "kim")
+            #expect(links.count == 3)
+            var step = try await server.start("Change").step
+            step.fill("NameCallback", "kim")
+            step.fill("StringAttributeInputCallback", "Noa@example.test")
+            #expect(try await server.next(step).isLoggedIn)
+            for link in links {
+                let token = try #require(link.split(separator: "suspendedId=").last)
+                #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
+                for _ in 0..<4 { _ = try await email(server, to: "kim") }
+            }
+            #expect(try await server.devServer.emailLinks(to: "kim").count == 6, "three of them to noa's address")
+            _ = try await email(server, to: "noa")
+            #expect(try await server.devServer.emailLinks(to: "noa").isEmpty)
+        }
+    }
+
     @Test("A user who follows the link of an email gets further emails at once")
     func followedLinkEndsPause() async throws {
         try await TestServer.run(Self.configuration()) { server in

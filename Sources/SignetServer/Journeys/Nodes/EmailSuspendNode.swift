@@ -23,6 +23,7 @@ struct EmailSuspendNode: Node {
             // only to an existing user.
             if let user = journey.user, try tx.directory.contains(user) {
                 journey.identified = try tx.identified(user)
+                journey.emailAddress = try tx.pacing.address(of: user)
                 try tx.send(Self.link(token, journey.realm, tx.time), to: user)
             }
             return .suspend(page, token: token)
