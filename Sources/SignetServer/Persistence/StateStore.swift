@@ -121,6 +121,7 @@ final class StateStore: Sendable {
     /// Opens the state if it is not open, and returns it.
     /// - Throws: `StoreError`.
     func open() async throws -> OpenState {
+        if let open = opening.withLock({ $0.result }) { return open }
         let task = opening.withLock { opening in
             let task = opening.task ?? Task { try await openOnce() }
             opening.task = task
@@ -129,7 +130,7 @@ final class StateStore: Sendable {
         return try await task.value
     }
 
-    /// Opens the state, and stores the result for ``open()``.
+    /// Opens the state, and stores the result, which ``open()`` returns from then on.
     private func openOnce() async throws -> OpenState {
         do {
             let open = try await openState()

@@ -58,11 +58,11 @@ struct PushDeliveryWorker: Service {
     }
 
     /// Delivers a message and stores the outcome.
-    fileprivate func deliver(_ messageID: String) async {
+    func deliver(_ messageID: String) async {
         let holder = RandomID.token()
         do {
             switch try await publish(messageID, holder) {
-            case .notOurs: break
+            case .notClaimed: break
             case .interrupted:
                 // Release the message, so that the next worker delivers it again.
                 try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
@@ -82,17 +82,18 @@ struct PushDeliveryWorker: Service {
     /// The result of a delivery.
     enum Delivery: Sendable, Hashable {
         case outcome(PushDispatch.State)
-        /// The message is finished or gone, or another worker has it.
-        case notOurs
-        /// The server shuts down, so the outcome is unknown, and the message may still be claimed.
+        /// The message is finished or gone, another worker has it, or the task was canceled before the claim.
+        case notClaimed
+        /// The task was canceled after the claim, so the outcome is unknown, and the message may still be claimed.
         case interrupted
     }
 
     /// Claims and publishes a message, with the retries after transient errors.
     func publish(_ messageID: String, _ holder: String) async throws -> Delivery {
+        guard !Task.isCancelled else { return .notClaimed }
         var pauses = Self.pauses.makeIterator()
-        while !Task.isCancelled {
-            guard let (dispatch, now) = try await claim(messageID, holder) else { return .notOurs }
+        repeat {
+            guard let (dispatch, now) = try await claim(messageID, holder) else { return .notClaimed }
             guard now < dispatch.deadline else { return .outcome(.failed("it was over before it could be sent")) }
             let failure: SNSFailure
             do {
@@ -105,7 +106,7 @@ struct PushDeliveryWorker: Service {
             guard !Task.isCancelled else { break }
             guard failure.isRetryable, let pause = pauses.next() else { return .outcome(.failed(failure.description)) }
             try? await Task.sleep(for: pause)
-        }
+        } while !Task.isCancelled
         return .interrupted
     }
 

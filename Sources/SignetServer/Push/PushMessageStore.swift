@@ -85,7 +85,8 @@ struct PushMessageStore {
     /// Takes a device's answer to a message of a realm.
     ///
     /// Only the first valid answer counts. A repeated answer has no effects. A wrong number is counted, which is a change to commit.
-    /// - Returns: The answer, or the reason why it is not valid, and the message that it names; nil for an unknown message.
+    /// - Returns: The answer, or the reason why it is not valid, and the message with the id, which may belong to another realm; nil for
+    ///   an id without a message.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> (answer: Result<PushAnswer, PushResponseError>, push: PendingPush?) {

@@ -286,26 +286,6 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("A message that is finished or gone is not published, and only a delivery that a shutdown stops is interrupted")
-    func tellsFinishedFromInterrupted() async throws {
-        let sns = try StandInSNS()
-        try await run(sns) { server in
-            let phone = try await server.registeredPhone()
-            let (_, push) = try await server.waitingLogin(phone: phone)
-            let context = server.devServer.context
-            let worker = PushDeliveryWorker(server: context, sns: try #require(context.sns))
-            for id in [push.messageID, "unknown"] { #expect(try await worker.publish(id, "holder") == .notOurs) }
-            let stopped = Task {
-                while !Task.isCancelled { await Task.yield() }
-                return try await worker.publish(push.messageID, "holder")
-            }
-            stopped.cancel()
-            #expect(try await stopped.value == .interrupted)
-            let publishes = sns.actions.filter { $0 == "Publish" }
-            #expect(publishes.count == 1)
-        }
-    }
-
     @Test(
         "A delivery that fails with a permanent error is not retried",
         arguments: [
