@@ -12,28 +12,26 @@ struct ConsoleController: Sendable {
 
     private var address: String { "\(server.contextPath)/console" }
 
-    /// The name and the path of the console's cookie.
+    /// The form of the console's cookie.
     ///
-    /// Browsers accept the prefix for https only from an address with https, and the link leads to the one on this machine.
-    private var cookie: (name: String, path: String) {
-        let prefix = server.localURL.hasPrefix("https:") ? SessionCookie(server.time).hostPrefix : ""
-        return (prefix + Self.cookieName, prefix.isEmpty ? address : "/")
+    /// Its prefix and `Secure` follow the scheme of the link, which leads to the address on this machine. The public address may have
+    /// another scheme.
+    private var cookies: SessionCookie {
+        let time = server.time
+        return SessionCookie(RequestTime(now: time.now, configuration: time.configuration, baseURL: server.localURL))
     }
+
+    private var cookieName: String { cookies.hostPrefix + Self.cookieName }
 
     /// Opens the console with a link, which is valid once.
     func open(_ request: Request, context: AppRequestContext) async throws -> Response {
         let token = request.query("token") ?? ""
-        let (name, path) = cookie
-        let opened = try await server.store.write { tx in
-            try tx.console.enter(with: token).map {
-                SessionCookie(tx.time).own(name, $0, path: path, sameSite: "Strict")
-            }
-        }
-        guard let opened else {
+        guard let value = try await server.store.write({ tx in try tx.console.enter(with: token) }) else {
             throw APIError(.forbidden, "The link is invalid or was already used: each link opens the console once.")
         }
         server.logger.notice("the console was opened")
-        return LoginController.redirect(to: address, [opened])
+        let path = cookies.isSecure ? "/" : address
+        return LoginController.redirect(to: address, [cookies.own(cookieName, value, path: path, sameSite: "Strict")])
     }
 
     /// Shows the console.
@@ -66,9 +64,9 @@ struct ConsoleController: Sendable {
     /// Returns the CSRF value for the browser's forms.
     /// - Throws: An error with status 403 for a browser that hasn't opened a link.
     private func csrf(_ request: Request) async throws -> String {
-        let cookies = request.cookies(cookie.name)
+        let values = request.cookies(cookieName)
         let csrf = try await server.store.read { tx in
-            try cookies.first { try tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
+            try values.first { try tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
         }
         guard let csrf else {
             throw APIError(

@@ -46,11 +46,24 @@ struct ConsoleTests {
             let other = PageBrowser(server, cookies: ["signet-console": value])
             #expect(try await other.get("/am/console").status == 403)
         }
-        // Behind a proxy with https the link is http.
-        try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
-            let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
-            let cookie = try #require(try await PageBrowser(server).send(.get, link).cookies.first)
-            #expect(cookie.hasPrefix("signet-console="))
+    }
+
+    @Test(
+        "The scheme of the console's link, and not that of the public address, decides about the prefix and Secure",
+        arguments: [true, false])
+    func linkDecidesAboutCookie(isSecure: Bool) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.tls = isSecure ? .ownAuthority(directory: "d") : nil
+            $0.publicURL = "\(isSecure ? "http" : "https")://login.example.test/am"
+        }
+        try await TestServer.run(configuration) { server in
+            let local = "\(isSecure ? "https" : "http")://127.0.0.1:8080"
+            let link = try await server.devServer.consoleLink().replacingOccurrences(of: local, with: "")
+            let browser = PageBrowser(server)
+            let cookie = try #require(try await browser.send(.get, link).cookies.first)
+            #expect(cookie.hasPrefix(isSecure ? "__Host-signet-console=" : "signet-console="))
+            #expect(cookie.hasSuffix(isSecure ? "; Path=/; HttpOnly; SameSite=Strict; Secure" : "; SameSite=Strict"))
+            #expect(try await browser.get("/am/console").status == 200)
         }
     }
 
