@@ -58,6 +58,17 @@ struct PingOpenAMTests {
         #expect(marks == [nil, "1", "1", "1"])
     }
 
+    @Test("C2: A refused step is also sent once more in a run that an app starts with a request of its own")
+    func sendsScriptsInRunOfOwnRequest() async throws {
+        let server = try FakeOpenAM(.chain([.plainScript]))
+        let request = Request(urlString: "\(server.url)/json/realms/root/realms/alpha/authenticate")
+        request.parameter(name: "authIndexType", value: "service")
+        request.parameter(name: "authIndexValue", value: "Login")
+        request.body(body: [:])
+        let end = try await next(await journey(JourneyFixture.at(server)).start(request))
+        #expect(end is SuccessNode && server.callbackCounts == [1, 2])
+    }
+
     @Test("C1: A log-out at a recognized OpenAM uses its version of the sessions resource, and otherwise falls back to it")
     func logsOut() async throws {
         for (step, versions) in [(.none, ["3.1", "2.0"]), (.chain([.script]), ["2.0"])] as [(FakeOpenAM.Step, [String])] {

@@ -63,8 +63,8 @@ extension Journey {
             $0.withoutSession = options.noSession
         }
         do {
-            let context = FlowContext(flowContext: SharedContext())
-            context.set(Run(index: index, action: action, options: runOptions))
+            let run = Run(index: index, action: action, options: runOptions)
+            let context = FlowContext(flowContext: SharedContext([Run.key: run]))
             return await start(Request(try request(try await engine().journey, runOptions)), in: context)
         } catch {
             return FailureNode(cause: error)
@@ -147,15 +147,8 @@ final class Run: Sendable {
         }
     }
 
-    fileprivate static let key = "signet.run"
-}
-
-extension FlowContext {
-    /// The state of the run; one without a name or an answer for a run that an app starts with a request of its own.
-    var run: Run { flowContext.get(key: Run.key) as? Run ?? Run() }
-
-    /// Stores the state of a run that starts.
-    fileprivate func set(_ run: Run) { flowContext.set(key: Run.key, value: run) }
+    /// The name of the run in its context.
+    static let key = "signet.run"
 }
 
 /// The user of a journey's session.

@@ -44,9 +44,10 @@ public final class JourneyContinueNode: ContinueNode {
             }
         }
         answer.callbacks = answer.callbacks.enumerated().filter { !omitted.contains($0.offset) }.map(\.element)
-        guard let journey = engine?.journey, let message = try? journey.nextRequest(answer, options: context.run.options)
-        else { return Request() }
-        context.run.take(Run.Answer(step: answer, content: journey.content(answering: answer)))
+        guard let engine else { return Request() }
+        let run = engine.run(in: context)
+        guard let message = try? engine.journey.nextRequest(answer, options: run.options) else { return Request() }
+        run.take(Run.Answer(step: answer, content: engine.journey.content(answering: answer)))
         var request = Request(message)
         for case let callback as any RequestInterceptor in actions {
             request = callback.intercept(context: context, request: request)

@@ -10,6 +10,8 @@ final class JourneyEngine: Sendable {
     let journey: SignetJourney.Journey
     let tokens: TokenSource
     let calls: TokenCalls
+    /// The lock for the creation of a run, so that two tasks don't create one each for the same context.
+    private let runCreation = Mutex(())
 
     /// Creates the engine from the settings of the workflow and of its modules.
     init(_ workflow: Workflow) throws {
@@ -29,11 +31,23 @@ final class JourneyEngine: Sendable {
         calls = TokenCalls(tokens)
     }
 
+    /// Returns the run of a context.
+    ///
+    /// For a run that an app starts with a request of its own, the first call creates and stores one without a journey's name.
+    func run(in context: FlowContext) -> Run {
+        runCreation.withLock { _ -> Run in
+            if let run = context.flowContext.get(key: Run.key) as? Run { return run }
+            let run = Run()
+            context.flowContext.set(key: Run.key, value: run)
+            return run
+        }
+    }
+
     /// Sends a request of a run, and once more where a journey of the engine does.
     ///
     /// The modules see one request and the last response. What they added to the request is also in the one that is sent again.
     func send(_ message: HTTPRequest, in context: FlowContext) async throws -> HTTPResponse {
-        let run = context.run
+        let run = self.run(in: context)
         guard let (first, answer) = run.newest(sending: message) else {
             return try await journey.send(message, for: run.action)
         }

@@ -22,7 +22,8 @@ extension Workflow {
     /// Adds the session to a request.
     fileprivate func addingSession(to request: Request, in context: FlowContext) async throws -> Request {
         var message = request.message
-        try await engine().journey.addSession(to: &message, context.run.options)
+        let engine = try await self.engine()
+        try await engine.journey.addSession(to: &message, engine.run(in: context).options)
         request.change { [message] in $0 = message }
         return request
     }

@@ -270,7 +270,9 @@ extension Journey {
         try await add(try await session(options), to: &request, options)
     }
 
-    /// Replaces the session and the cookies of a request, which may have changed since they were added.
+    /// Replaces the session of a request, and each of its cookies that the store has too.
+    ///
+    /// The request keeps its other cookies: those of the app, and those that have been removed from the store since they were added.
     package func renewSession(of request: inout HTTPRequest, _ options: JourneyOptions) async throws {
         request.removeSession(profile.cookieName)
         try await addSession(to: &request, options)
