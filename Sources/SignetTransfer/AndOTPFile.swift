@@ -23,7 +23,7 @@ enum AndOTPFile {
     /// The format has no magic number, so the test is that the bytes are not text and the number of rounds is plausible.
     static func mayBeEncrypted(_ bytes: [UInt8]) -> Bool {
         bytes.count >= headerLength + 12 + 2 + 16 && rounds.contains(rounds(of: bytes))
-            && (bytes[0] == 0 || String(validUTF8: bytes) == nil)
+            && (bytes[0] == 0 || String(strictUTF8: bytes) == nil)
     }
 
     static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {

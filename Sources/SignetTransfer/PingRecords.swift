@@ -23,7 +23,7 @@ enum PingRecords {
         for item in try items(store, oathSecrets) { secrets[item.name] = item.content }
         for item in try items(store, oath) {
             add(item, type: "oath", policy: policy, to: &builder) { members throws(JSONMemberError) in
-                guard let secret = secrets[item.name].flatMap({ String(validUTF8: $0) }) else {
+                guard let secret = secrets[item.name].flatMap({ String(strictUTF8: $0) }) else {
                     throw JSONMemberError(name: "secret", "is missing in the keychain")
                 }
                 return try self.oath(members, secret: secret)

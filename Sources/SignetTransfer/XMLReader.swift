@@ -25,7 +25,7 @@ struct XMLReader {
 
     /// Returns the root element of a document in UTF-8.
     static func root(of bytes: [UInt8]) throws(Malformed) -> Element {
-        guard String(validUTF8: bytes) != nil else {
+        guard String(strictUTF8: bytes) != nil else {
             throw Malformed(offset: 0, reason: "it is not text in UTF-8")
         }
         var reader = XMLReader(bytes)

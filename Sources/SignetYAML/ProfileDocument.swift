@@ -25,7 +25,7 @@ public struct ProfileDocument: Sendable {
     /// Unknown settings and wrong values are reported later, by ``profile(policy:)``.
     /// - Throws: `ProfileError`, with its position, if the text isn't YAML or isn't a mapping.
     public init(yaml bytes: some Sequence<UInt8>) throws(ProfileError) {
-        guard let text = String(validUTF8: Array(bytes)) else {
+        guard let text = String(strictUTF8: Array(bytes)) else {
             throw ProfileError("", .unreadable("is no text in UTF-8"))
         }
         do throws(YAMLText.Problem) {

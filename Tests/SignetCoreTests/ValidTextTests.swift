@@ -19,15 +19,15 @@ struct ValidTextTests {
         // The last collection has its bytes in no buffer.
         let scattered = bytes.lazy.map { $0 }
         let texts = [
-            String(validUTF8: bytes), String(validUTF8: slice(bytes)), String(validUTF8: Data(bytes)),
-            String(validUTF8: scattered),
+            String(strictUTF8: bytes), String(strictUTF8: slice(bytes)), String(strictUTF8: Data(bytes)),
+            String(strictUTF8: scattered),
         ]
         let found = texts.map { $0.map { Array($0.utf8) } }
         #expect(found == Array(repeating: bytes, count: texts.count))
     }
 
     @Test(
-        "Bytes that are not UTF-8 are no text, also between valid ones",
+        "Bytes that are not UTF-8 are refused, also between valid ones",
         arguments: [
             // A continuation byte alone, and bytes that never occur.
             [0x80], [0xBF], [0xC0], [0xC1], [0xF5], [0xFE], [0xFF],
@@ -50,11 +50,11 @@ struct ValidTextTests {
         ]
         for place in places {
             let whole = place.before + bytes + place.after
-            #expect(String(validUTF8: whole) == nil)
-            #expect(String(validUTF8: slice(whole)) == nil)
-            #expect(String(validUTF8: Data(whole)) == nil)
+            #expect(String(strictUTF8: whole) == nil)
+            #expect(String(strictUTF8: slice(whole)) == nil)
+            #expect(String(strictUTF8: Data(whole)) == nil)
             let scattered = whole.lazy.map { $0 }
-            #expect(String(validUTF8: scattered) == nil)
+            #expect(String(strictUTF8: scattered) == nil)
         }
     }
 }

@@ -62,7 +62,7 @@ struct KeyedArchiveTests {
         #expect(throws: ArchiveError("digits", "is not a date")) { try object.date("digits") }
     }
 
-    @Test("A property list that is no archive, of another version or without a root is refused")
+    @Test("A property list of another archiver, of another version or without a root is refused")
     func refusesOtherPropertyLists() throws {
         let lists: [[String: Any]] = [
             [:], ["$archiver": "Other", "$version": 100_000], ["$archiver": "NSKeyedArchiver", "$version": 100_001],
@@ -75,22 +75,37 @@ struct KeyedArchiveTests {
         #expect(throws: ArchiveError.self) { try KeyedArchive(Array("<?xml".utf8)) }
     }
 
+    /// A list of objects with offsets of two bytes and references of one byte; the first object is the top.
+    private func list(_ objects: [[UInt8]]) -> [UInt8] {
+        var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
+        for object in objects {
+            offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]
+            bytes += object
+        }
+        let table = bytes.count
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
+        for number in [objects.count, 0, table] {
+            bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
+        return bytes
+    }
+
+    @Test("A text of UTF-16 becomes the same text, and half of a surrogate pair is refused")
+    func readsUTF16() throws {
+        let texts: [(units: [UInt8], text: String)] = [
+            ([0x61, 0x00, 0xE4], "ä"), ([0x61, 0xFF, 0xFD], "\u{FFFD}"), ([0x62, 0xD8, 0x3D, 0xDD, 0x11], "🔑"),
+        ]
+        for (units, text) in texts {
+            let value = try BinaryPropertyList.value(of: list([units]))
+            #expect(value == .string(text))
+        }
+        for units in [[0x61, 0xD8, 0x3D], [0x61, 0xDD, 0x11], [0x62, 0xDD, 0x11, 0xD8, 0x3D]] as [[UInt8]] {
+            #expect(throws: ArchiveError("object", "a text is not UTF-16")) { try BinaryPropertyList.value(of: list([units])) }
+        }
+    }
+
     @Test("A list that contains itself, and one that refers to a long text a million times, are refused")
     func refusesHostileLists() {
-        /// A list of objects with offsets of two bytes and references of one byte; the first object is the top.
-        func list(_ objects: [[UInt8]]) -> [UInt8] {
-            var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
-            for object in objects {
-                offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]
-                bytes += object
-            }
-            let table = bytes.count
-            bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
-            for number in [objects.count, 0, table] {
-                bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-            }
-            return bytes
-        }
         #expect(throws: ArchiveError.self) { try BinaryPropertyList.value(of: list([[0xA1, 0]])) }
         // Each of the lists refers to the next one 200 times; the last one to a text of 255 bytes.
         let lists = (1...5).map { [0xAF, 0x10, 200] + [UInt8](repeating: UInt8($0), count: 200) }

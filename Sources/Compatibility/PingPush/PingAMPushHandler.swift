@@ -124,6 +124,6 @@ public final class PingAMPushHandler: PushHandler {
 
     /// Returns the text of a load balancer cookie, which AM sends as base64.
     private static func decodedCookie(_ cookie: String) -> String {
-        (try? Base64.decode(cookie)).flatMap { String(validUTF8: $0) } ?? cookie
+        (try? Base64.decode(cookie)).flatMap { String(strictUTF8: $0) } ?? cookie
     }
 }

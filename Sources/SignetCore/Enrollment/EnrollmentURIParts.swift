@@ -197,7 +197,7 @@ extension StringProtocol {
             }
             bytes.append(high << 4 | low)
         }
-        return String(validUTF8: bytes)
+        return String(strictUTF8: bytes)
     }
 
     /// Returns the text with all characters percent-encoded except the unreserved characters of RFC 3986 section 2.3.

@@ -228,7 +228,7 @@ struct EnrollmentURIReader {
 
     /// Returns the text whose base64 is `value`; nil when `value` isn't base64 of displayable text.
     private func decodedText(_ value: String) -> String? {
-        guard let bytes = try? Base64.decode(value), !bytes.isEmpty, let text = String(validUTF8: bytes),
+        guard let bytes = try? Base64.decode(value), !bytes.isEmpty, let text = String(strictUTF8: bytes),
             text.isSafeToShow
         else { return nil }
         return text

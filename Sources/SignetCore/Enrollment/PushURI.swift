@@ -56,7 +56,7 @@ package struct PushURI: Sendable, Hashable {
         ]
         if !account.issuer.isEmpty {
             // A plain issuer that is valid base64 would be decoded by a reader.
-            let isPlain = (try? Base64.decode(account.issuer)).flatMap { String(validUTF8: $0) } == nil
+            let isPlain = (try? Base64.decode(account.issuer)).flatMap { String(strictUTF8: $0) } == nil
             parameters.append("issuer=\(isPlain ? account.issuer.percentEncoded() : base64(account.issuer))")
         }
         for (name, value) in [("d", userID), ("pid", resourceID), ("image", imageURL), ("policies", policies)] {

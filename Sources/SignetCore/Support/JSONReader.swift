@@ -238,7 +238,7 @@ struct JSONReader {
     /// Validation takes longer than all other steps, and plain ASCII does not need it.
     private func string(_ bytes: some Collection<UInt8>, isPlain: Bool) throws(JSONSyntaxError) -> String {
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        guard let string = String(validUTF8: bytes) else { throw error("a string is not UTF-8") }
+        guard let string = String(strictUTF8: bytes) else { throw error("a string is not UTF-8") }
         return string
     }
 

@@ -3,7 +3,7 @@ extension String {
     ///
     /// `String(validating:as:)` of the standard library does the same, but needs iOS 18 and macOS 15. Decoding replaces what is not valid
     /// by U+FFFD, so that the bytes of the text differ from the original ones then.
-    package init?(validUTF8 bytes: some Collection<UInt8>) {
+    package init?(strictUTF8 bytes: some Collection<UInt8>) {
         var text = String(decoding: bytes, as: UTF8.self)
         let isValid = text.withUTF8 { decoded in
             bytes.withContiguousStorageIfAvailable { Self.areEqual(decoded, $0) } ?? decoded.elementsEqual(bytes)

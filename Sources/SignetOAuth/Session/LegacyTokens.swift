@@ -64,7 +64,7 @@ package struct LegacyTokens: Sendable, Hashable {
     private mutating func read(session items: [LegacyItem]) {
         var values: [String: String] = [:]
         for item in items where ["sso_token", "successUrl", "realm"].contains(item.name) {
-            guard let text = item.content.flatMap({ String(validUTF8: $0) }) else {
+            guard let text = item.content.flatMap({ String(strictUTF8: $0) }) else {
                 damaged.append(item.name)
                 continue
             }

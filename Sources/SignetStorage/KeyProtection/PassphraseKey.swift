@@ -54,7 +54,7 @@ package enum PassphraseKey {
     /// Returns other bytes unchanged.
     package static func composed(_ passphrase: Secret) -> Secret {
         let bytes = passphrase.bytes
-        guard bytes.contains(where: { $0 >= 0x80 }), let text = String(validUTF8: bytes) else {
+        guard bytes.contains(where: { $0 >= 0x80 }), let text = String(strictUTF8: bytes) else {
             return passphrase
         }
         #if canImport(Darwin)

@@ -138,12 +138,13 @@ package struct BinaryPropertyList {
             guard text.allSatisfy({ $0 < 0x80 }) else { throw damaged }
             return .string(String(decoding: text, as: UTF8.self))
         case 0x6:
-            let units = try slice(content, size, each: 2)
-            let text = String(
-                validating: stride(from: units.startIndex, to: units.endIndex, by: 2).map {
-                    UInt16(units[$0]) << 8 | UInt16(units[$0 + 1])
-                }, as: UTF16.self)
-            guard let text else { throw ArchiveError("object", "a text is not UTF-16") }
+            let bytes = try slice(content, size, each: 2)
+            let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
+                UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+            }
+            let text = String(decoding: units, as: UTF16.self)
+            // Decoding has replaced a surrogate without its other half by U+FFFD.
+            guard text.utf16.elementsEqual(units) else { throw ArchiveError("object", "a text is not UTF-16") }
             return .string(text)
         case 0xA: return .array(try elements(content, size, depth))
         case 0xD:
