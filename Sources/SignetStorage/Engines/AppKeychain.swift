@@ -188,8 +188,16 @@ extension VaultProvider {
     /// - Parameter group: The access group. The prefix of the team may be left out.
     /// - Returns: A keychain, which the caller keeps: each call opens the vault again.
     public static func keychain(accessGroup group: String) -> VaultProvider {
-        let preferences = VaultPreferences()
-        return VaultProvider(preferences) { () throws(StoreError) in
+        keychain(accessGroup: group, preferences: VaultPreferences())
+    }
+
+    /// Returns the keychain that the apps of a keychain access group share, with preferences that another keychain may have too.
+    /// - Parameters:
+    ///   - group: The access group. The prefix of the team may be left out.
+    ///   - preferences: The app's requirements, also those that it adds later.
+    /// - Returns: A keychain, which the caller keeps: each call opens the vault again.
+    package static func keychain(accessGroup group: String, preferences: VaultPreferences) -> VaultProvider {
+        VaultProvider(preferences) { () throws(StoreError) in
             try AppKeychain.open(accessGroup: group, VaultRequirement(preferences))
         }
     }

@@ -65,7 +65,7 @@ public struct EncryptedStorage<T: Codable>: Storage {
         } catch is DecodingError {
             throw StoreError(
                 .typeMismatch, "get an item",
-                "what is stored is no \(T.self); it was left as it is: read it as the type it was saved as, or delete it")
+                "what is stored is of another type than \(T.self); it was left as it is: read it as its own type, or delete it")
         }
     }
 }

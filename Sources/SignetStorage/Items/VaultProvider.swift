@@ -18,7 +18,7 @@ public final class VaultProvider: Sendable {
         try StandardStore.open(in: .default(), defaultPreferences)
     }
 
-    /// The preferences of the default vault.
+    /// The preferences of the default vault, and of a vault that FRAuth shares in a keychain access group.
     package static let defaultPreferences = VaultPreferences()
 
     private let preferences: VaultPreferences

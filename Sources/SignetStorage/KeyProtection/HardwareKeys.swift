@@ -53,8 +53,7 @@ package struct HardwareKeys: Sendable {
         tag: String, in directory: VaultDirectory?, for access: KeyAccess
     ) throws(StoreError) -> any AgreementKey {
         let group: String? = if let group = access.group { try KeychainAccessGroup.completed(group) } else { nil }
-        if let key = try SecureEnclaveKey.find(tag: tag, accessGroup: group) { return key }
-        return try SecureEnclaveKey.create(tag: tag, accessGroup: group, at: access.time)
+        return try SecureEnclaveKey.findOrCreate(tag: tag, accessGroup: group, at: access.time)
     }
 
     /// Returns the key with this tag that the second factor releases.

@@ -79,10 +79,12 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
 
     /// Returns the key with this tag.
     ///
-    /// Creates it when it does not exist.
-    public static func findOrCreate(tag: String, accessGroup: String? = nil) throws(StoreError) -> SecureEnclaveKey {
+    /// Creates it when it does not exist. `time` is the time at which a new key can be used; an existing key keeps its own.
+    static func findOrCreate(
+        tag: String, accessGroup: String?, at time: KeyAccess.Time = .afterFirstUnlock
+    ) throws(StoreError) -> SecureEnclaveKey {
         if let key = try find(tag: tag, accessGroup: accessGroup) { return key }
-        return try create(tag: tag, accessGroup: accessGroup)
+        return try create(tag: tag, accessGroup: accessGroup, at: time)
     }
 
     /// Removes the key from the Secure Enclave.

@@ -128,7 +128,7 @@ extension Vault {
     }
 }
 
-/// An app's requirements for its default vault.
+/// An app's requirements for one or several vaults.
 package final class VaultPreferences: Sendable {
     /// A closure that returns the user's passphrase.
     package typealias Question = @Sendable () throws(StoreError) -> Secret

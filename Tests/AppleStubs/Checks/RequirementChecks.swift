@@ -50,12 +50,30 @@ let requirementChecks: [Check] = [
         let strict = VaultProvider.keychain(accessGroup: "shared")
         strict.require(.hardware)
         try expect(await code(of: strict) == .protectionTooWeak, "it was opened")
-        let groups = StandInKeychain.items.compactMap { $0[kSecAttrAccessGroup] }.filter { $0.contains("shared") }
-        try expect(groups.isEmpty, "\(groups.count) items are in the group")
+        try expect(sharedItems().isEmpty, "\(sharedItems().count) items are in the group")
         let raised = VaultProvider.keychain(accessGroup: "shared")
         try expect(await code(of: raised) == nil, "it was not opened")
         raised.require(.hardware)
         try expect(await code(of: raised) == .protectionTooWeak, "it was read")
+    },
+    Check("the vault of an access group has the requirement of the vault whose preferences it shares") {
+        StandInEnclave.setMissing(true)
+        defer { StandInEnclave.setMissing(false) }
+        let preferences = VaultPreferences()
+        _ = try StandardStore.open(in: nowhere, preferences)
+        let shared = VaultProvider.keychain(accessGroup: "shared", preferences: preferences)
+        preferences.require(.hardware)
+        try expect(await code(of: shared) == .protectionTooWeak, "it was opened")
+        try expect(sharedItems().isEmpty, "\(sharedItems().count) items are in the group")
+    },
+    Check("the vault of an access group with a recovery key opens with the passphrase of its preferences") {
+        let recovery = try await VaultProvider.keychain(accessGroup: "shared").addRecoveryKey()
+        StandInEnclave.forgetKeys()
+        let preferences = VaultPreferences()
+        let shared = VaultProvider.keychain(accessGroup: "shared", preferences: preferences)
+        try expect(await code(of: shared) == .keyUnavailable, "it was opened without a key")
+        preferences.askForPassphrase { () throws(StoreError) in recovery }
+        try expect(await code(of: shared) == nil, "the recovery key did not open it")
     },
     Check("the creation of a vault is logged once, with the way to a recovery key, and as a warning without an enclave") {
         for (isMissing, level, part) in [(false, "notice", "secure-enclave"), (true, "warning", "no Secure Enclave")] {
@@ -74,7 +92,7 @@ let requirementChecks: [Check] = [
         let preferences = VaultPreferences()
         let opened = try StandardStore.open(in: nowhere, preferences)
         try opened.put([7], key)
-        guard let vault = try (opened as? CheckedVault)?.opened() else { throw CheckFailure(description: "it is no vault") }
+        guard let vault = try (opened as? CheckedVault)?.opened() else { throw CheckFailure(description: "it is another store") }
         let recovery = try vault.addRecoveryKey()
         StandInEnclave.forgetKeys()
         try expect(.keyUnavailable) { _ = try StandardStore.open(in: nowhere, preferences) }
@@ -93,12 +111,17 @@ let requirementChecks: [Check] = [
             let first = try SecuredKey(tag: "signet.check", in: nil, of: .default, for: access)
             let second = try SecuredKey(tag: "signet.check", in: nil, of: .default, for: access)
             try expect(first.publicKey == second.publicKey, "there are two keys")
-            let found = StandInKeychain.items.filter { $0[kSecAttrAccessGroup]?.contains("shared") == true }
+            let found = sharedItems()
             try expect(found.count == 1, "\(found.count) keys are in the group")
             try expect(found[0][kSecAttrAccessControl] == "access(\(protection))", "\(found[0])")
         }
     },
 ]
+
+/// Returns the items of the access group `shared`.
+private func sharedItems() -> [[String: String]] {
+    StandInKeychain.items.filter { $0[kSecAttrAccessGroup]?.contains("shared") == true }
+}
 
 /// Returns the code of the failure to read from a keychain; nil when it could be read.
 private func code(of keychain: VaultProvider) async -> StoreError.Code? {

@@ -21,7 +21,8 @@ struct KeychainItems: Sendable {
         (self.keychain, self.application, self.group, self.lockFile) = (keychain, application, group, lockFile)
         #if canImport(Security)
         // An app's own keychain, as in a test, has no groups.
-        sharedKeychain = group.flatMap { keychain === VaultProvider.default ? .keychain(accessGroup: $0) : nil } ?? keychain
+        let (accessGroup, preferences) = (keychain === VaultProvider.default ? group : nil, VaultProvider.defaultPreferences)
+        sharedKeychain = accessGroup.map { VaultProvider.keychain(accessGroup: $0, preferences: preferences) } ?? keychain
         #else
         sharedKeychain = keychain
         #endif

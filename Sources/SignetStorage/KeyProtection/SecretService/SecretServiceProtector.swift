@@ -185,7 +185,7 @@ extension SecretServiceProtector {
         var epochs: [UInt64] = []
         for item in items {
             guard let epoch = UInt64(String(decoding: item.secret.bytes, as: UTF8.self)) else {
-                throw StoreError(.corrupt, "read epoch", "what the keyring holds as the vault's epoch is no number")
+                throw StoreError(.corrupt, "read epoch", "what the keyring holds as the vault's epoch is not a number")
             }
             epochs.append(epoch)
         }
