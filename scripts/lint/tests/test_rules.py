@@ -125,7 +125,7 @@ public protocol Store {
     "Makefile": "# protocol/wire.md sections 1\n# and 1.2\n",
     STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
     "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
-    "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
+    "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n\nlet text = String(validating: [], as: UTF8.self)\n",
     "Tests/SignetStorageTests/StoreTests.swift": "@testable import SignetStorage\n",
     "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet now = Date()\n"
     "let c = #expect(throws: E.self) { f() }\nlet d = #expect(a(b) == \"{\")  // {\n\n"
@@ -213,6 +213,7 @@ FAULTS = [
     ("forbidden", {STORE: "let a = make() ?? NoEncryptor()\n"}, f"{STORE}:1:", "to seal nothing"),
     ("forbidden", {STORE: 'let a = StreamLogHandler.standardError(label: "a")\n'}, f"{STORE}:1:", "control characters"),
     ("forbidden", {STORE: "let id = UUID()\n"}, f"{STORE}:1:", "randomness"),
+    ("forbidden", {STORE: "let a = String(\n    validating: b, as: UTF8.self)\n"}, f"{STORE}:1:", "needs iOS 18"),
     ("macros", {RULE_TESTS: "func a() {\n    #expect(a.contains { $0 })\n}\n"}, f"{RULE_TESTS}:2:", "inside #expect"),
     ("macros", {RULE_TESTS: "let b = try #require(\n    f(x) ?? a.first { $0 })\n"}, f"{RULE_TESTS}:1:", "inside #expect"),
     ("macros", {RULE_TESTS: '#expect(a, "\\(b.map { $0 })")\n'}, f"{RULE_TESTS}:1:", "inside #expect"),
@@ -266,7 +267,10 @@ FAULTS = [
     ("promises", {PROMISES: promises({20: "SignetCoreTests/gone | "})}, f"{PROMISES}:21:", "no test function SignetCoreTests/gone"),
     ("promises", {PROMISES: promises({20: " | a note"})}, f"{PROMISES}:21:", "is not `Target/function`"),
     ("promises", {PROMISES: promises({20: '`scripts/check-apple` "gone" | '})}, f"{PROMISES}:21:", 'there is no check "gone"'),
-    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Hidden.gone(_:)`", 1)}, f"{PROMISES}:2:", "gone of Hidden.gone(_:) is not"),
+    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Hidden.gone(_:)`", 1)}, f"{PROMISES}:2:", "no declaration gone of Hidden.gone(_:) in Hidden"),
+    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Other.size`", 1)}, f"{PROMISES}:2:", "no declaration Other of Other.size"),
+    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Rule.size`", 1)}, f"{PROMISES}:2:", "no declaration size of Rule.size in Rule"),
+    ("promises", {PROMISES: promises({}).replace("`Hidden.size`", "`Rule.terminal`", 1)}, f"{PROMISES}:2:", "no declaration terminal of Rule.terminal in Rule"),
     ("promises", {PROMISES: promises({}).replace("| 20 | 1 | a | `Hidden.size`", "| 20 | 1 | a | none")}, f"{PROMISES}:21:", "none names no symbol"),
     ("promises", {PROMISES: promises({20: " | differs because y"})}, f"{PROMISES}:144:", "7 promises differ"),
     ("promises", {PROMISES: promises({20: " | does not apply: y"})}, f"{PROMISES}:144:", "5 promises do not apply"),
