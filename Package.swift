@@ -243,13 +243,13 @@ let package = Package(
         .executableTarget(
             name: "PingApp",
             dependencies: [
-                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage",
+                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
             ],
             path: "Examples/PingApp", swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "PingApp6",
             dependencies: [
-                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage",
+                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
             ],
             path: "Examples/PingApp6", swiftSettings: [.swiftLanguageMode(.v6)]),
 

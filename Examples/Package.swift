@@ -1,12 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The apps as a package of their own, as a user of the SDK has one: it depends on Signet, names no trait, and sees public
-/// declarations only.
-///
-/// An app outside of this repository names the address and a version instead of the path.
+// The apps as a package of their own, as a user of the SDK has one: it depends on Signet, names no trait, and sees public
+// declarations only. An app outside of this repository names the address and a version instead of the path.
+
 let forgeRock = ["FRAuth", "FRAuthenticator", "FRCore"]
-let ping = ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage"]
+let ping = ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage"]
 
 /// Returns an app in one of the two language modes.
 ///

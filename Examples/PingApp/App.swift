@@ -25,6 +25,8 @@ struct App {
         case "get": return await StorageSamples.get()
         case "cached": return try await StorageSamples.saveCached()
         case "encrypted": return try await StorageSamples.saveEncrypted()
+        case "get-encrypted": return try await StorageSamples.getEncrypted()
+        case "get-unencrypted": return await StorageSamples.getUnencrypted()
         case "own-encryptor": return try await StorageSamples.saveWithOwnEncryptor()
         case "custom": return try await StorageSamples.saveInCustomStorage()
         case "configured-oath": return try await OathSamples.generateCodeWithOwnStorage(arguments[0])

@@ -1,6 +1,6 @@
 import Foundation
-// Import the Storage library. The document's `import Storage` is its name in CocoaPods; the product of the Swift package is PingStorage.
-import PingStorage
+// Import the Storage library
+import Storage
 
 // Define the custom data to store
 struct Dog: Codable, Sendable {
@@ -58,6 +58,27 @@ enum StorageSamples {
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
         return describe(try await customStorage.get())
+    }
+
+    static func getEncrypted() async throws -> String {
+        let customStorage = KeychainStorage<Dog>(
+            account: "mySecuredStorageId",
+            encryptor: SecuredKeyEncryptor() ?? NoEncryptor()
+        )
+        return describe(try await customStorage.get())
+    }
+
+    /// Reads the same item without the secured key.
+    static func getUnencrypted() async -> String {
+        let customStorage = KeychainStorage<Dog>(
+            account: "mySecuredStorageId",
+            encryptor: NoEncryptor()
+        )
+        do {
+            return describe(try await customStorage.get())
+        } catch {
+            return "sealed"
+        }
     }
 
     static func saveWithOwnEncryptor() async throws -> String {

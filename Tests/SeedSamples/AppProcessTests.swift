@@ -129,7 +129,7 @@ struct AppProcessTests {
         }
     }
 
-    @Test("KeychainStorage saves an item as documented, and the next process finds it", arguments: ping)
+    @Test("An app with the document's `import Storage` saves an item, and the next process finds it", arguments: ping)
     func savesItem(app: String) async throws {
         let lucky = "Lucky Golden Retriever"
         try await Machine.with(app) { machine in
@@ -145,6 +145,26 @@ struct AppProcessTests {
         try await Machine.with(app) { machine in
             try await machine.expect("custom", gives: "\(lucky), nothing")
             #expect(machine.isEmpty)
+        }
+    }
+
+    @Test(
+        "With a TPM the document's encryptor seals an item, which opens in the next process and not without the encryptor",
+        .enabled(if: SoftwareTPM.missing() == nil, "\(SoftwareTPM.missing() ?? "")"), arguments: ping)
+    func sealsItemWithTPM(app: String) async throws {
+        try await SoftwareTPM.with { tpm in
+            try await Machine.with(app) { machine in
+                var machine = machine
+                machine.hardware.merge(tpm.environment) { $1 }
+                machine.hardware["SIGNET_TCTI"] = tpm.tcti
+                try await machine.expect("encrypted", gives: "Lucky Golden Retriever")
+                try await machine.expect("get-unencrypted", gives: "sealed")
+                try await machine.expect("get-encrypted", gives: "Lucky Golden Retriever")
+            }
+        }
+        try await Machine.with(app) { machine in
+            try await machine.expect("encrypted", gives: "Lucky Golden Retriever")
+            try await machine.expect("get-unencrypted", gives: "Lucky Golden Retriever")
         }
     }
 

@@ -23,11 +23,13 @@ struct Machine {
     func run(_ sample: String...) async throws -> String { try await outcome(sample).line }
 
     private func outcome(_ sample: [String]) async throws -> TestProcess.Outcome {
-        let own = [
+        var own = [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no", "HOME": home.path,
             "XDG_DATA_HOME": home.file("data"), "XDG_CONFIG_HOME": home.file("config"), "XDG_STATE_HOME": home.file("state"),
             "XDG_CACHE_HOME": home.file("cache"),
         ]
+        // The address sanitizer would report memory of work that goes on when the app ends.
+        own["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
         let program = folder.map { "\($0)/\(app)" } ?? Programs.built(app)
         return try await TestProcess.run(program, sample, environment: hardware.merging(own) { $1 })
     }
