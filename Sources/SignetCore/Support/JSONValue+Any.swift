@@ -16,7 +16,8 @@ extension JSONValue {
         case let bool as Bool where Self.isBoolean(value): self = .bool(bool)
         case let whole as any BinaryInteger:
             self = Int64(exactly: whole).map { .integer($0) } ?? .number(Double(whole))
-        // Whole numbers of Foundation. Those that a Double can't hold exactly, above 2^53, are not cast to it.
+        // Whole numbers of Foundation. They come before Double, because the cast of one that a Double can't hold exactly, such as
+        // 2^53 + 1, fails there. One that does not fit Int64 is rounded.
         case let whole as Int64: self = .integer(whole)
         case let whole as UInt64: self = .number(Double(whole))
         case let number as Double:
