@@ -1,6 +1,6 @@
 import Foundation
 import SignetAuthenticator
-public import SignetCore
+import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
@@ -137,9 +137,4 @@ struct EnrollmentTests {
         let fixture = AuthenticatorFixture { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
         #expect(try await fixture.enrollPush().push?.streamEndpoint?.url == server)
     }
-}
-
-extension JSONValue: ExpressibleByStringLiteral {
-    /// Creates a JSON string.
-    public init(stringLiteral value: String) { self = .string(value) }
 }

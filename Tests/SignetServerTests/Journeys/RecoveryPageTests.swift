@@ -1,4 +1,5 @@
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

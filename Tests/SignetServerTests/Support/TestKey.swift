@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import SignetCore
+import TestSupport
 
 @testable import SignetServer
 
