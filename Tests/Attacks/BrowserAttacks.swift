@@ -15,8 +15,8 @@ struct BrowserAttacks {
 
     @Test(
         "An attacker whose cookie the victim's browser has gets no session of the login that the victim completes",
-        arguments: Moment.allCases)
-    func plantsCookie(moment: Moment) async throws {
+        arguments: CookieTime.allCases)
+    func plantsCookie(time: CookieTime) async throws {
         try await AttackedServer.with { server in
             var attacker = AttackedBrowser(server: server)
             let begun = try await attacker.send("GET", "/XUI/?realm=/")
@@ -90,7 +90,7 @@ struct BrowserAttacks {
     }
 
     @Test("A configured origin, and a program that sends no Origin, still log in")
-    func allowsConfiguredOrigin() async throws {
+    func logsInFromConfiguredOrigin() async throws {
         try await AttackedServer.with(settings: #"{corsOrigins: ["http://localhost:3000"]}"#) { server in
             let program = try await server.signIn()
             #expect(program.session != nil)

@@ -13,7 +13,7 @@ struct MessageAttacks {
         ("l", #""l":"YW1sYmNvb2tpZT0wMg""#),
     ]
 
-    @Test("A push message with a name twice is refused, whoever signed it", arguments: doubled)
+    @Test("A push message with a name twice is refused, whether the server or an attacker signed it", arguments: doubled)
     func doublesName(name: String, second: String) throws {
         let message = PushMessage(
             mechanismUID: "phone-1", challenge: Array(repeating: 7, count: 32), kind: .tap, timeToLive: 120,

@@ -8,7 +8,7 @@ struct ErrorTests {
     private static let domain = "com.forgerock.ios.frauth."
 
     @Test("Each error is an NSError with the ForgeRock SDK's domain and code, and with a text")
-    func errorsAreNSErrors() {
+    func bridgesFRAuthErrorsToNSError() {
         let cases: [(any CodedFRError, String, Int, String)] = [
             (AuthError.invalidTokenResponse([:]), "authentication", 1_000_006, "The tokens of the server's answer can't be used"),
             (AuthError.invalidCallbackResponse(""), "authentication", 1_000_007, "Invalid callback response: "),
@@ -61,7 +61,7 @@ struct ErrorTests {
     }
 
     @Test("An OAuth 2.0 error has the server's name and description, from its text or from an address with both")
-    func readsOAuthErrors() {
+    func readsOAuthErrorNameAndDescription() {
         let cases: [(OAuth2Error, name: String, text: String)] = [
             (.invalidGrant("expired"), "invalid_grant", "expired"),
             (.invalidGrant(nil), "invalid_grant", "The code or the refresh token is not valid any more"),

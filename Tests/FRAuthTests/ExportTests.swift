@@ -29,7 +29,7 @@ struct ExportTests {
     }
 
     @Test("An app names the types of Foundation in FRAuth's signatures")
-    func namesFoundationTypes() throws {
+    func namesFoundationTypesWithFRAuthOnly() throws {
         let url = try #require(URL(string: "https://api.example.test/accounts"))
         let policy = TokenManagementPolicy(validatingURL: [url])
         #expect(policy.validateURL(request: URLRequest(url: url)))

@@ -234,7 +234,7 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("These tests cover every setting")
+    @Test("The tests of changed settings cover every setting")
     func coversEverySetting() {
         let options = FROptions(
             url: "u", realm: "r", authorizeEndpoint: "a", tokenEndpoint: "t", revokeEndpoint: "v", userinfoEndpoint: "i",

@@ -22,7 +22,7 @@ struct LogTests {
     }
 
     @Test("Messages go to the logger that the app sets, at the levels that it sets, with the module's name")
-    func logsByLevel() {
+    func logsToLoggerOfApp() {
         let cases: [(LogLevel, [String])] = [
             (.none, []), (.all, ["verbose true m", "info true sub m", "warning true m", "error true m"]),
             ([.info, .error], ["info true sub m", "error true m"]),

@@ -33,7 +33,7 @@ struct NodeTests {
     }
 
     @Test("A wrong password fails with the ForgeRock SDK's error code")
-    func reportsWrongPassword() async throws {
+    func reportsWrongPasswordWithForgeRockCode() async throws {
         try await FRAuthFixture.with { fixture in
             try await fixture.started {
                 let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in

@@ -214,7 +214,7 @@ struct OptionsObjectTests {
         #expect(options.getTokenEndpoint() == "mine")
     }
 
-    @Test("Discovery without a URL takes the issuer of a provider that is no AM")
+    @Test("Discovery without a URL takes the issuer of a provider other than AM")
     func discoversAnyProvider() async throws {
         for issuer in ["https://gitlab.example.com", "https://auth.example.com/02fb4743/as", "https://id.example.com/oauth2x"] {
             let transport = ScriptedTransport { _ in

@@ -204,7 +204,7 @@ struct PolicyTests {
     }
 
     @Test("A request in plain http is refused with the setting that allows it: nothing is sent, and no token is read")
-    func refusesPlainHTTP() async throws {
+    func keepsTokenFromPlainHTTP() async throws {
         var lifetimes = TokenLifetimes()
         lifetimes.accessToken = 60
         try await FRAuthFixture.with(lifetimes: lifetimes) { fixture in

@@ -54,7 +54,7 @@ struct TokenErrorTests {
             ("?error=consent_required", 1_500_098), ("?error=interaction_required", 1_500_098),
             ("?error=login_required", 1_500_098), (nil, 1_500_008),
         ] as [(String?, Int)])
-    func reportsRequiredInteraction(answer: String?, code: Int) async throws {
+    func keepsSessionWhenInteractionIsRequired(answer: String?, code: Int) async throws {
         try await FRAuthFixture.with { fixture in
             try await fixture.started { try await logIn() }
             let network = AsyncHTTPTransport()

@@ -247,7 +247,7 @@ struct UserTests {
     }
 
     @Test("A logout without a network logs out locally, and reports what the server still has")
-    func logsOutOffline() async throws {
+    func logsOutLocallyWithoutNetwork() async throws {
         try await FRAuthFixture.with { fixture in
             let isOffline = Mutex(false)
             let network = AsyncHTTPTransport()

@@ -31,7 +31,7 @@ struct EnrollmentTests {
     }
 
     @Test("An algorithm that isn't supported is refused with its parameter and without its value", arguments: ["rs512", "md5"])
-    func refusesUnknownAlgorithm(name: String) async throws {
+    func refusesUnsupportedAlgorithmInURI(name: String) async throws {
         for uri in [Sample.totp, Sample.hotp] {
             let fixture = try ClientFixture(RecordingClient(ClientRecording()))
             let error = await #expect(throws: MechanismError.self) {

@@ -19,7 +19,7 @@ struct ExportTests {
     }
 
     @Test("An app's interceptor reads the action and changes the request")
-    func changesRequest() async throws {
+    func interceptsRequestWithFRAuthenticatorOnly() async throws {
         let marked = try await Marking().intercept(HTTPRequest("POST", "https://am.example.test"), for: .pushRegister)
         #expect(marked.headers["X-Action"] == "PUSH_REGISTER")
     }

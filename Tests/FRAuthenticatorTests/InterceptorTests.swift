@@ -65,7 +65,7 @@ struct InterceptorTests {
     }
 
     @Test("A registered interceptor cannot overwrite the headers that identify the SDK")
-    func keepsIdentification() async throws {
+    func keepsIdentificationDespiteInterceptor() async throws {
         for (platform, name) in [(.iOS, "ios"), (.android, "android")] as [(LegacySettings.Platform, String)] {
             try await FRCoreProcess.$current.withValue(FRCoreProcess()) {
                 RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [Marking()])

@@ -45,8 +45,8 @@ struct LegacyStoreTests {
         }
     }
 
-    @Test("A place that cannot be read ends the start with its error, and the next start tries again")
-    func reportsUnreadablePlace() async throws {
+    @Test("A vault directory that cannot be read ends the start with its error, and the next start tries again")
+    func reportsUnreadableDirectory() async throws {
         struct Locked: LegacyStore {
             func items(of service: String, sealedBy key: LegacyKey?) throws(StoreError) -> [LegacyItem] {
                 throw StoreError(.keyUnavailable, "read another SDK's items", "the device is locked")

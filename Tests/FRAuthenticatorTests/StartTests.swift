@@ -64,7 +64,7 @@ struct StartTests {
     }
 
     @Test("Each push request identifies the SDK, whatever an interceptor of the app sets")
-    func identifiesSDK() async throws {
+    func identifiesForgeRockSDKInPushRequests() async throws {
         for (platform, name) in [(.iOS, "ios"), (.android, "android")] as [(LegacySettings.Platform, String)] {
             let transport = ScriptedTransport(ClientFixture.accept)
             let client = try await FRAClientBuilder(ClientFixture.settings(transport, ManualClock(Sample.start), platform))

@@ -7,7 +7,7 @@ import Testing
 @Suite("FRCore errors, texts, log and detectors")
 struct CoreTests {
     @Test("Errors are NSErrors with the ForgeRock SDK's domain and code, and have a text")
-    func errorsAreNSErrors() {
+    func bridgesFRCoreErrorsToNSError() {
         let cases: [(any CodedFRError, String, Int, String)] = [
             (NetworkError.invalidResponseDataType, "com.forgerock.ios.frcore.network", 5_000_003, "Invalid response data type"),
             (NetworkError.invalidRequest("param"), "com.forgerock.ios.frcore.network", 5_000_005, "Invalid request: param"),
@@ -54,7 +54,7 @@ struct CoreTests {
     }
 
     @Test("Only the levels that are set are logged, and none with `none`")
-    func logsByLevel() {
+    func logsOnlySetLevels() {
         let cases: [(LogLevel, [String])] = [
             ([], []), (.all, ["verbose m", "info m", "warning m", "error m"]), ([.all, .none], []), (.info, ["info m"]),
             ([.warning, .error], ["warning m", "error m"]),
@@ -121,7 +121,7 @@ struct KeychainServiceTests {
     }
 
     @Test("Services and access groups have items of their own, and deleting all of one keeps the others")
-    func separatesServices() {
+    func separatesServicesAndAccessGroups() {
         let group = KeychainService(service: "com.example", accessGroup: "group", in: vault)
         let other = KeychainService(service: "com.other", in: vault)
         for one in [service, group, other] { #expect(one.set(one.debugDescription, key: "key")) }
@@ -131,7 +131,7 @@ struct KeychainServiceTests {
     }
 
     @Test("Without a vault, nothing is stored and nothing is found")
-    func reportsMissingVault() {
+    func storesNothingWithoutVault() {
         let missing = KeychainService(
             service: "com.example",
             in: VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open", "there is none") })

@@ -40,7 +40,7 @@ struct RequestTests {
     }
 
     @Test("The SDK's own headers can't be replaced")
-    func keepsIdentification() {
+    func keepsHeadersOfSDK() {
         let headers = ["header1": "one", "x-requested-with": "other", "X-Requested-Platform": "other"]
         let built = Request(url: "https://am.example.com", method: .GET, headers: headers).build()
         #expect(built?.value(forHTTPHeaderField: "header1") == "one")

@@ -101,7 +101,7 @@ struct RestClientTests {
         }
     }
 
-    @Test("An address that is none is refused, and plain http unless the app allowed the host; nothing is sent")
+    @Test("An invalid address is refused, and plain http unless the app allowed the host; nothing is sent")
     func refusesAddresses() async {
         await with { transport in
             let unreadable = await invoke(Request(url: "invalid_request", method: .GET)).error

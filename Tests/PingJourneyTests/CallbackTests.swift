@@ -65,7 +65,7 @@ struct CallbackTests {
     }
 
     @Test("Outputs are read as numbers or text, as servers send them", arguments: [2 as any Sendable, "2"])
-    func readsMessages(type: any Sendable) throws {
+    func readsOutputsAsNumbersOrText(type: any Sendable) throws {
         let text = try read(TextOutputCallback.self, ["message": "no", "messageType": type], inputs: [])
         #expect(text.message == "no" && text.messageType == .error)
         let suspended: TextOutputCallback = try read(SuspendedTextOutputCallback.self, ["message": "mail"], inputs: [])

@@ -137,7 +137,7 @@ struct LoginTests {
     }
 
     @Test("A journey without a session ends with an empty one and stores nothing")
-    func endsWithoutSession() async throws {
+    func endsPingJourneyWithoutSession() async throws {
         try await JourneyFixture.with { machine in
             let journey = machine.journey()
             let end = try await logIn(journey) { $0.noSession = true }
@@ -149,7 +149,7 @@ struct LoginTests {
     }
 
     @Test("A wrong password is an error of the server, and the next attempt can succeed")
-    func reportsWrongPassword() async throws {
+    func succeedsAfterWrongPassword() async throws {
         try await JourneyFixture.with { machine in
             let journey = machine.journey()
             let error = try #require(try await logIn(journey, password: "wrong") as? ErrorNode)
@@ -180,7 +180,7 @@ struct LoginTests {
     }
 
     @Test("Plain http to another machine is refused with the name of the setting that allows it")
-    func refusesPlainHTTP() async throws {
+    func namesSettingForPlainHTTP() async throws {
         let refusing = Journey.createJourney { config in
             config.serverUrl = "http://am.example.com/am"
             config.logger = LogManager.none

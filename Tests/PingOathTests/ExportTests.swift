@@ -14,7 +14,7 @@ private actor AppItem: Storage {
 @Suite("An app that imports PingOath only")
 struct ExportTests {
     @Test("A view shows the text of an error and the progress of a code")
-    func showsTexts() {
+    func showsTextsWithPingOathOnly() {
         let error: any Error = OathError.credentialNotFound("c-7")
         #expect(error.localizedDescription.contains("c-7"))
         #expect(OathCodeInfo.forTotp(code: "123456", timeRemaining: 15, totalPeriod: 30).progress == 0.5)
@@ -30,7 +30,7 @@ struct ExportTests {
     }
 
     @Test("A client over the app's own storage keeps a credential, and a timeout of zero is the default")
-    func keepsCredentialInOwnStorage() async throws {
+    func keepsOathCredentialInStorageOfApp() async throws {
         let item = AppItem()
         let client = try await OathClient.createClient {
             $0.timeoutMs = 0

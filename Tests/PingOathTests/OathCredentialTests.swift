@@ -55,7 +55,7 @@ struct OathCredentialTests {
     }
 
     @Test("A credential has the defaults of the Ping SDK, and an id of its own")
-    func credentialDefaults() {
+    func oathCredentialHasDefaults() {
         let made = (0..<2).map { _ in
             OathCredential(issuer: "Harbor Bank", accountName: "mira", oathType: .totp, secretKey: Sample.oathKey)
         }
@@ -133,7 +133,7 @@ struct OathCredentialTests {
     }
 
     @Test("Type names are read in any letter case, and unknown names are refused")
-    func readsTypeNames() {
+    func readsOathTypeNames() {
         #expect((try? OathType.fromString("TOTP")) == .totp)
         #expect((try? OathAlgorithm.fromString("sha256")) == .sha256)
         #expect(throws: OathError.self) { try OathType.fromString("motp") }

@@ -19,7 +19,7 @@ struct OathErrorTests {
     ]
 
     @Test("Each error has a description with its details, a reason and advice")
-    func errorsHaveTexts() {
+    func oathErrorsHaveTexts() {
         let all: [any LocalizedError & CustomStringConvertible] = Self.errors + Self.storageErrors
         for error in all {
             #expect(error.localizedDescription == error.errorDescription)

@@ -32,7 +32,7 @@ struct OathKeychainStorageTests {
     }
 
     @Test("Credentials are stored, read, replaced, removed and cleared, and outlive the storage")
-    func keepsCredentials() async throws {
+    func storesReadsAndRemovesOathCredentials() async throws {
         let storage = storage()
         #expect(try await storage.retrieveOathCredential(credentialId: "a") == nil)
         #expect(try await storage.getAllOathCredentials().isEmpty)
@@ -53,7 +53,7 @@ struct OathKeychainStorageTests {
     }
 
     @Test("A service and an access group have credentials of their own, and many of one account")
-    func separatesServices() async throws {
+    func separatesOathServices() async throws {
         let shared = OathKeychainStorage(
             service: "com.example.test", securityOptions: .shared(accessGroup: "group"), in: keychain)
         for number in 0..<100 { try await storage().storeOathCredential(credential("\(number)")) }

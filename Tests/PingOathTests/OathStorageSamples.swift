@@ -61,7 +61,8 @@ struct OathStorageSamples {
         #expect(customLogger.lines.map(\.text).contains("Successfully generated code for credential: \(credential.id)"))
     }
 
-    @Test("enableCredentialCache reads the custom storage once, and without it each call does", arguments: [false, true])
+    @Test(
+        "The option enableCredentialCache reads the custom storage once, and without it each call does", arguments: [false, true])
     func readsStorageWithAndWithoutCache(isEnabled: Bool) async throws {
         let reads = Reads()
         let config = OathConfiguration.build { config in

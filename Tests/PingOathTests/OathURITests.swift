@@ -19,7 +19,7 @@ struct OathURITests {
     ]
 
     @Test("A URI of one-time codes is read; an mfauth URI needs no part for push", arguments: accepted)
-    func readsURI(row: (uri: String, type: String, digits: Int, period: Int, counter: Int)) async throws {
+    func readsOathURI(row: (uri: String, type: String, digits: Int, period: Int, counter: Int)) async throws {
         let credential = try await OathCredential.fromUri(row.uri)
         #expect(credential.issuer == "X" && credential.accountName == "mira" && credential.type == row.type)
         #expect((credential.digits, credential.period, credential.counter) == (row.digits, row.period, row.counter))
@@ -55,7 +55,7 @@ struct OathURITests {
     ]
 
     @Test("The limits of the Ping SDK hold in this module and not in the engine", arguments: refused)
-    func refusesURI(row: (uri: String, isExpected: @Sendable (OathError) -> Bool, engineReads: Bool)) async throws {
+    func keepsLimitsOfPingSDK(row: (uri: String, isExpected: @Sendable (OathError) -> Bool, engineReads: Bool)) async throws {
         await #expect {
             _ = try await OathCredential.fromUri(row.uri)
         } throws: { error in

@@ -16,7 +16,7 @@ struct OidcTests {
     }
 
     @Test("Stored tokens are read again, and no description contains a token")
-    func keepsTokens() throws {
+    func readsStoredTokensAgain() throws {
         let token = Token(
             accessToken: "first-secret", tokenType: "Bearer", scope: "openid", expiresIn: 60, refreshToken: "second-secret",
             idToken: "third-secret")
@@ -81,7 +81,7 @@ struct OidcTests {
     }
 
     @Test("Each request of a client without a workflow identifies the SDK")
-    func identifiesSDK() async throws {
+    func identifiesPingSDKWithoutWorkflow() async throws {
         let (config, transport) = (OidcClientConfig(), Recording())
         config.clientId = "app"
         config.redirectUri = "com.example.app://callback"

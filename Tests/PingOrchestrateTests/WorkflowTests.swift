@@ -100,7 +100,7 @@ struct WorkflowTests {
     }
 
     @Test("A workflow sends nothing to a plain http address of another machine, unless the settings name the host")
-    func refusesPlainHTTP() async {
+    func sendsNoWorkflowOverPlainHTTP() async {
         let request = { Request(urlString: "http://example.com/end") }
         let refused = await workflow().start(request())
         #expect(refused is FailureNode)

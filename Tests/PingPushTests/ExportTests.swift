@@ -21,7 +21,7 @@ struct ExportTests {
     private func shown(_ notification: PushNotification) -> String { notification.messageText ?? "" }
 
     @Test("A view shows the text of a notification and that of an error")
-    func showsTexts() {
+    func showsTextsWithPingPushOnly() {
         let notification = PushNotification(
             credentialId: "c-1", ttl: 60, messageId: "m-1", messageText: "Log in?", pushType: .default)
         #expect(shown(notification) == "Log in?")
@@ -30,14 +30,14 @@ struct ExportTests {
     }
 
     @Test("An app reads an enrollment URI and the name of a platform")
-    func readsURI() async throws {
+    func readsURIWithPingPushOnly() async throws {
         let credential = try await PushCredential.fromUri(Self.uri)
         #expect((credential.issuer, credential.accountName, credential.platform) == ("Harbor", "mira", .pingAM))
         #expect(throws: (any Error).self) { try JSONDecoder().decode(PushPlatform.self, from: Data(#""invalid""#.utf8)) }
     }
 
     @Test("A client over the app's own storage keeps a credential, and refuses a blank token and a short shared secret")
-    func keepsCredentialInOwnStorage() async throws {
+    func keepsPushCredentialInStorageOfApp() async throws {
         let item = AppItem()
         let client = try await PushClient.createClient { $0.storage = item }
         let credential = try await client.saveCredential(try await PushCredential.fromUri(Self.uri))

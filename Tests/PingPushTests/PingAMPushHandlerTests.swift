@@ -131,7 +131,7 @@ struct PingAMPushHandlerTests {
     }
 
     @Test("The responder refuses incomplete values and short secrets before it sends a request")
-    func refusesIncomplete() async throws {
+    func refusesIncompleteValuesInResponder() async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200) }
         let responder = PingAMPushResponder(httpClient: HttpClient(transport: transport), logger: nil)
         await #expect {

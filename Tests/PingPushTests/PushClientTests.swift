@@ -65,7 +65,7 @@ struct PushClientTests {
     }
 
     @Test("Each request identifies the SDK, whatever an interceptor of the app sets")
-    func identifiesSDK() async throws {
+    func identifiesPingSDKInPushRequests() async throws {
         let fixture = try await PushClientFixture { $0.interceptors = [Disguise()] }
         _ = try await fixture.enroll()
         #expect(fixture.transport.requests.count == 1)

@@ -57,7 +57,7 @@ struct PushCredentialTests {
     }
 
     @Test("A credential with the required values only has defaults for the others")
-    func credentialDefaults() async {
+    func pushCredentialHasDefaults() async {
         let made = PushCredential(
             issuer: "Bank", accountName: "mira", serverEndpoint: "https://am.example.test/push", sharedSecret: "secretKey123")
         let credential = await Task { made }.value
@@ -108,7 +108,7 @@ struct PushCredentialTests {
     }
 
     @Test("Names of push types and platforms are read in any letter case, and unknown names are refused")
-    func readsTypeNames() {
+    func readsPushTypeNames() {
         #expect((try? PushType.fromString("Biometric")) == .biometric)
         #expect((try? PushPlatform.fromString("PING_AM")) == .pingAM)
         #expect(throws: PushError.self) { try PushType.fromString("shout") }

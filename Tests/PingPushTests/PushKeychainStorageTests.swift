@@ -133,7 +133,7 @@ struct PushKeychainStorageTests {
     }
 
     @Test("The device token is stored, replaced and removed, and another storage of the same service reads it")
-    func deviceToken() async throws {
+    func storesAndReplacesDeviceToken() async throws {
         let (storage, other) = (storage(), storage())
         #expect(try await storage.getCurrentPushDeviceToken() == nil)
         let time = Date(timeIntervalSince1970: 1_700_000_000)
@@ -147,7 +147,7 @@ struct PushKeychainStorageTests {
     }
 
     @Test("Services and access groups keep their values apart")
-    func separatesServices() async throws {
+    func separatesPushServices() async throws {
         let storages = [storage("one"), storage("two"), storage("one", group: "g")]
         for (number, storage) in storages.enumerated() {
             try await storage.storePushCredential(Self.credential("c-\(number)"))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Push device tokens, platforms and types")
 struct PushModelTests {
     @Test("Device tokens are compared by the token, and have an id and a time of their own")
-    func deviceToken() async {
+    func comparesDeviceTokens() async {
         let time = Date(timeIntervalSince1970: 1_700_000_000)
         let (first, second) = (PushDeviceToken(token: "t-1", createdAt: time), PushDeviceToken(token: "t-1"))
         #expect(first.token == "t-1" && first.createdAt == time && !first.id.isEmpty && first.id != second.id)

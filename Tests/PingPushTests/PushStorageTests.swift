@@ -198,7 +198,7 @@ struct PushStorageTests {
     }
 
     @Test("The device token is stored, told to the handler of each credential, and not told twice")
-    func tellsToken() async throws {
+    func sendsTokenToHandlersOnce() async throws {
         let (storage, handler) = (ListStorage(), Answering())
         let client = try await Self.fixture(storage, handler: handler).client
         try await client.saveCredential(Self.credential())
@@ -288,7 +288,7 @@ actor Calls {
     func refuse() { isRefusing = true }
     func fail() { isFailing = true }
 
-    func note(_ call: String) throws -> Bool {
+    func record(_ call: String) throws -> Bool {
         if isFailing { throw Failure() }
         if !isRefusing { all.append(call) }
         return !isRefusing

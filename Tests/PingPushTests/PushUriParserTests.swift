@@ -87,7 +87,7 @@ struct PushUriParserTests {
     ]
 
     @Test("A URI that describes no credential is refused as invalidUri", arguments: refused)
-    func refusesURI(row: (uri: String, text: String)) async {
+    func refusesURIWithoutCredential(row: (uri: String, text: String)) async {
         await #expect {
             _ = try await PushUriParser.parse(row.uri)
         } throws: {

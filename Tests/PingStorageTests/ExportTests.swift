@@ -11,7 +11,7 @@ private struct Reversing: Encryptor {
 @Suite("An app that imports PingStorage only")
 struct ExportTests {
     @Test("An app implements an encryptor")
-    func implementsEncryptor() async throws {
+    func implementsEncryptorWithPingStorageOnly() async throws {
         let sealed = try await Reversing().encrypt(data: Data("abc".utf8))
         #expect(sealed == Data("cba".utf8))
     }

@@ -73,7 +73,7 @@ struct PingStorageSamples {
     }
 
     @Test("The Ping SDK's errors have texts for people")
-    func errorsHaveTexts() {
+    func storageErrorsHaveTexts() {
         let errors: [any LocalizedError] = KeychainError.allCases + EncryptorError.allCases
         for error in errors { #expect(error.localizedDescription == error.errorDescription) }
         #expect(Set(errors.map(\.localizedDescription)).count == 5)

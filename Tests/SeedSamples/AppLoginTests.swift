@@ -25,7 +25,7 @@ struct AppLoginTests {
     }
 
     @Test("A login keeps its tokens for the next process, and another scope at the next start removes them", arguments: apps)
-    func logsIn(app: String) async throws {
+    func keepsTokensForNextProcess(app: String) async throws {
         try await withServer(app) { machine, url in
             try await machine.expect("user", url, gives: "nobody")
             try await machine.expect("login", url, gives: Self.scope)
@@ -88,7 +88,7 @@ struct AppLoginTests {
     }
 
     @Test("A logout without a network removes the tokens for the next process too", arguments: apps)
-    func logsOutOffline(app: String) async throws {
+    func removesTokensOfAppWithoutNetwork(app: String) async throws {
         try await Machine.with(app) { machine in
             let port = try ReservedPort()
             var url = ""

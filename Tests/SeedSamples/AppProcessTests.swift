@@ -116,7 +116,7 @@ struct AppProcessTests {
     }
 
     @Test("There is a secured key on a machine with a TPM, and none without", arguments: forgeRock)
-    func securedKeyNeedsHardware(app: String) async throws {
+    func securedKeyOfAppNeedsTPM(app: String) async throws {
         try await Machine.with(app) { machine in
             try await machine.expect("secured-key", gives: "false false")
             guard SoftwareTPM.missing() == nil else { return }
@@ -169,7 +169,7 @@ struct AppProcessTests {
     }
 
     @Test("OathClient makes codes with a storage of the app, and keeps credentials in its own", arguments: ping)
-    func keepsCredentials(app: String) async throws {
+    func makesCodesWithStorageOfApp(app: String) async throws {
         try await Machine.with(app) { machine in
             try await machine.expect("configured-oath", Self.uri, gives: "Harbor Bank 6")
             try await machine.expect("built-oath", Self.uri, gives: "Harbor Bank 6")

@@ -119,7 +119,7 @@ struct DamagedRecordTests {
     }
 
     @Test("Members of a later version are kept when an account or a mechanism is written again")
-    func keepsUnknownMembers() async throws {
+    func keepsMembersOfLaterVersion() async throws {
         let hotp = try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0]
         let keys = [
             RecordKey(.account, hotp.account.issuer, hotp.account.accountName): "note", RecordKey(.mechanism, hotp.uid): "owner",

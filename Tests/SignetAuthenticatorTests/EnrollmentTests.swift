@@ -10,7 +10,7 @@ import Testing
 @Suite("Enrollment")
 struct EnrollmentTests {
     @Test("Enrollment stores the account and its mechanisms, and another authenticator reads them", arguments: StoreKind.allCases)
-    func storesAccount(kind: StoreKind) async throws {
+    func storesEnrolledAccount(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let fixture = AuthenticatorFixture(store: store)
             let enrolled = try await fixture.authenticator.enroll(uri: Sample.combined)

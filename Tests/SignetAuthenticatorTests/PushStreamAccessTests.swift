@@ -39,7 +39,7 @@ struct PushStreamAccessTests {
     }
 
     @Test("Messages sent while no listener is connected arrive at the next listener, each once")
-    func deliversMissedMessages() async throws {
+    func deliversMissedMessagesOnce() async throws {
         try await DemoUser.with { user in
             let mechanism = try await user.enrollPush()
             for _ in 0..<3 { _ = try await user.begin("PushLogin") }

@@ -15,7 +15,7 @@ struct AccountsRemoveTests {
     }
 
     @Test("signet accounts remove without a terminal and without --yes exits with 77 and removes nothing")
-    func requiresTerminalOrYes() async throws {
+    func removesOnlyWithTerminalOrYes() async throws {
         try await withAccount { cli in
             let outcome = try await cli.signet("accounts", "remove", "mira")
             outcome.fails(77, "Bank: mira", "can't be undone", "--yes")
@@ -65,7 +65,9 @@ struct AccountsRemoveTests {
 
     // MARK: One mechanism
 
-    @Test("C10: accounts remove --mechanism removes one mechanism, and the last one with its account", arguments: [false, true])
+    @Test(
+        "C10: signet accounts remove --mechanism removes one mechanism, and the last one with its account",
+        arguments: [false, true])
     func removesOneMechanism(json: Bool) async throws {
         try await withAccount { cli in
             try await cli.signet("enroll", "otpauth://hotp/Bank:mira?secret=JBSWY3DPEHPK3PXP").succeeds()
@@ -88,7 +90,7 @@ struct AccountsRemoveTests {
         }
     }
 
-    @Test("C10: accounts remove --mechanism push removes the push messages and keeps the codes")
+    @Test("C10: signet accounts remove --mechanism push removes the push messages and keeps the codes")
     func removesPushAlone() async throws {
         let server = try FakePushServer()
         defer { server.stop() }

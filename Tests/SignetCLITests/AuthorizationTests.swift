@@ -27,7 +27,7 @@ struct AuthorizationTests {
     ]
 
     @Test("C11: An HTML page of the authorization endpoint is told in words, exits with 77, and is not quoted", arguments: pages)
-    func tellsAuthorizePage(page: String, words: [String]) async throws {
+    func describesAuthorizePage(page: String, words: [String]) async throws {
         let server = try FakeProvider(isAM: true) { $0.authorizeAnswer = .page("400 Bad Request", page) }
         try await CommandLineFixture.with { cli in
             let login = try await cli.signet("login", server.url, "--client", "app")
@@ -58,7 +58,7 @@ struct AuthorizationTests {
     }
 
     @Test("C6: signet login --device sends response_type, and takes tokens that come without scope and id_token")
-    func logsInOnAnotherDevice() async throws {
+    func sendsResponseTypeInDeviceLogin() async throws {
         let server = try FakeProvider(isAM: true) { $0.issuesIDTokenToDevice = false }
         try await CommandLineFixture.with { cli in
             let login = try await cli.signet("login", server.url, "--client", "app", "--device", "--json").succeeds()

@@ -110,7 +110,7 @@ struct DryRunTests {
     }
 
     @Test("Plain http to another host is refused unless the user allows that host by name")
-    func refusesPlainHTTP() async throws {
+    func refusesPlainHTTPUnlessHostIsAllowed() async throws {
         let invitation = try PushInvitation.sample(
             url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
         try await CommandLineFixture.with(vault: false) { cli in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("signet enroll --rename and --account")
 struct EnrollRenameTests {
-    @Test("C10: enroll --rename keeps a second realm with the same issuer and user name, and codes and push of each work")
+    @Test("C10: signet enroll --rename keeps a second realm with the same issuer and user name, and codes and push of each work")
     func keepsSecondRealm() async throws {
         let realms = [try FakePushServer(), try FakePushServer(secret: Secret(Array(repeating: 7, count: 32)))]
         defer { for realm in realms { realm.stop() } }
@@ -32,7 +32,7 @@ struct EnrollRenameTests {
         }
     }
 
-    @Test("C10: enroll --rename takes the first free name, and the same secret again is refused")
+    @Test("C10: signet enroll --rename takes the first free name, and the same secret again is refused")
     func takesFirstFreeName() async throws {
         try await CommandLineFixture.with { cli in
             let secrets = [OATHSample.secretText, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"]
@@ -47,7 +47,7 @@ struct EnrollRenameTests {
         }
     }
 
-    @Test("C10: enroll --account gives the name of the account, and an empty or unsafe one is refused with 64")
+    @Test("C10: signet enroll --account gives the name of the account, and an empty or unsafe one is refused with 64")
     func takesGivenName() async throws {
         try await CommandLineFixture.with { cli in
             let outcome = try await cli.signet("enroll", "--json", "--account", "mira in beta", OATHSample.uri()).succeeds()

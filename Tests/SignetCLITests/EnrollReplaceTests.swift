@@ -25,7 +25,7 @@ struct EnrollReplaceTests {
         try await cli.accounts().first?["mechanisms"]?.array?.first { $0["type"]?.string == type }
     }
 
-    @Test("C10: enroll --replace registers push again, says what it replaced, and keeps the account's codes")
+    @Test("C10: signet enroll --replace registers push again, says what it replaced, and keeps the account's codes")
     func replacesPush() async throws {
         try await withAccount { server, cli in
             let (totp, push) = (try await mechanism("totp", cli), try await mechanism("push", cli))
@@ -62,8 +62,8 @@ struct EnrollReplaceTests {
         }
     }
 
-    @Test("C10: enroll --replace without a terminal and without --yes exits with 77, sends nothing and changes nothing")
-    func requiresTerminalOrYes() async throws {
+    @Test("C10: signet enroll --replace without a terminal and without --yes exits with 77, sends nothing and changes nothing")
+    func replacesOnlyWithTerminalOrYes() async throws {
         try await withAccount { server, cli in
             let (accounts, registrations) = (try await cli.accounts(), server.registrations)
             let outcome = try await cli.start(["enroll", "-", "--replace"], input: .text(server.uri(2))).end()
@@ -73,7 +73,7 @@ struct EnrollReplaceTests {
         }
     }
 
-    @Test("C10: enroll --yes without --replace exits with 64 and enrolls nothing")
+    @Test("C10: signet enroll --yes without --replace exits with 64 and enrolls nothing")
     func refusesYesAlone() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", "--yes", OATHSample.uri()).fails(64, "needs --replace")
@@ -85,7 +85,7 @@ struct EnrollReplaceTests {
         "C10: enroll --replace at a terminal replaces codes only when the user types 'yes'",
         .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"),
         arguments: [("yes", 0 as Int32), ("no", 77)])
-    func confirmsReplacement(answer: String, exit: Int32) async throws {
+    func enrollConfirmsReplacement(answer: String, exit: Int32) async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri()).succeeds()
             let before = try await mechanism("totp", cli)
@@ -101,8 +101,10 @@ struct EnrollReplaceTests {
         }
     }
 
-    @Test("C10: enroll --replace asks nothing where nothing is replaced, and --dry-run shows what would be and changes nothing")
-    func replacesNothing() async throws {
+    @Test(
+        "C10: signet enroll --replace asks nothing where nothing is replaced, and --dry-run shows what would be and changes nothing"
+    )
+    func enrollAsksNothingWithoutReplacement() async throws {
         try await CommandLineFixture.with { cli in
             let first = try await cli.signet("enroll", "--json", "--replace", OATHSample.uri()).succeeds()
             #expect(first.json["replaced"] == nil)

@@ -192,7 +192,7 @@ struct EnrollTests {
         arguments: [
             ("\n&digits=8", "uri"), ("&digits=6&digits=8", "digits"), ("&issuer=Other", "issuer"), ("&encoder=steam", "type"),
         ])
-    func refusesContradiction(rest: String, part: String) async throws {
+    func refusesContradictoryURI(rest: String, part: String) async throws {
         try await CommandLineFixture.with { cli in
             let text = Self.uri + rest
             let picture = try cli.write(QRDrawing(text: text).png(), to: "x.png")
@@ -206,7 +206,7 @@ struct EnrollTests {
     }
 
     @Test("NUL bytes after a URI on standard input are ignored")
-    func ignoresPadding() async throws {
+    func ignoresNULBytesAfterURI() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", "-", input: .bytes(Array(Self.uri.utf8) + [10, 0, 0])).succeeds()
             #expect(try await cli.accounts().count == 1)

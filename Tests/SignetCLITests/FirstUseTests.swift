@@ -115,7 +115,7 @@ struct FirstUseTests {
     }
 
     @Test("Four commands that store first at the same time end with one vault and all accounts")
-    func createsOneVault() async throws {
+    func createsOneVaultByFourCommands() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             try await withThrowingTaskGroup(of: Outcome.self) { group in
                 for number in 0..<4 {
@@ -132,7 +132,7 @@ struct FirstUseTests {
     @Test(
         "With a TPM the first account is sealed by it, and signet doctor calls it hardware",
         .enabled(if: SoftwareTPM.missing() == nil, "no swtpm here"))
-    func usesTPM() async throws {
+    func enrollUsesTPM() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             try await SoftwareTPM.with { tpm in
                 let environment = Self.unreachable.merging(["SIGNET_TCTI": tpm.tcti, "SIGNET_REQUIRE": "hardware"]) { $1 }

@@ -173,7 +173,7 @@ struct ImportExportTests {
     }
 
     @Test("signet import reports two secrets of one name, keeps both with --rename, and marks an assumed hash function")
-    func renamesTwins() async throws {
+    func reportsTwinsWithoutRename() async throws {
         let list = ["JBSWY3DPEHPK3PXP", OATHSample.secretText].map { "otpauth://totp/Twin:bob?secret=\($0)" }
             .joined(separator: "\n")
         try await CommandLineFixture.with { cli in

@@ -228,7 +228,7 @@ struct LoginElsewhereTests {
     }
 
     @Test("A device login shows a code and gets tokens once approved there; a denial exits with 77")
-    func logsInOnAnotherDevice() async throws {
+    func logsInByCodeOnAnotherDevice() async throws {
         try await withServer { _, url, transport, cli in
             for decision in ["deny", "allow"] {
                 let login = try cli.start(["login", url, "--client", "app", "--device", "--json"])

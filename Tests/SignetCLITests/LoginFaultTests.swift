@@ -51,7 +51,7 @@ struct LoginFaultTests {
     }
 
     @Test("A logout without a network deletes the local login, names what stays valid and exits with 69")
-    func logsOutOffline() async throws {
+    func deletesLoginWithoutNetwork() async throws {
         try await afterServer { cli, url, _ in
             let outcome = try await cli.signet("logout", "--json")
             #expect(outcome.status == 69 && outcome.json["complete"]?.bool == false)
@@ -71,7 +71,7 @@ struct LoginFaultTests {
 
     @Test(
         "A server that asks for a wait of no time forever does not keep signet login, and is asked a few times a second at most")
-    func endsEndlessWait() async throws {
+    func endsWaitThatKeepsCommand() async throws {
         let count = Mutex(0)
         let server = try RawServer { connection in
             while connection.request() != nil {
@@ -193,7 +193,7 @@ struct LoginFaultTests {
     }
 
     @Test("Each policy by which a server refused a value is reported in its own sentence")
-    func reportsFailedPolicies() async throws {
+    func reportsEachFailedPolicyInSentence() async throws {
         let body = #"""
             {"code":403,"reason":"Forbidden","message":"Policy validation failed","detail":{"failedPolicyRequirements":[
             {"property":"userName","policyRequirements":[{"policyRequirement":"MIN_LENGTH","params":{"minLength":3}}]},

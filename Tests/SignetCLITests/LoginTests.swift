@@ -77,7 +77,7 @@ struct LoginTests {
     }
 
     @Test("A wrong password exits with 77 and the server's message, and nothing is kept")
-    func refusesWrongPassword() async throws {
+    func exitsOnWrongPassword() async throws {
         try await Self.withServer { server, cli in
             let outcome = try await cli.signet(
                 "login", server.url, "--answer", "name=demo", "--answer", "password=-", "--json", input: .text("wrong\n"))
@@ -117,7 +117,7 @@ struct LoginTests {
     }
 
     @Test("An unknown journey, realm or path is reported with the option to check")
-    func reportsUnknownPlace() async throws {
+    func reportsUnknownJourneyRealmOrPath() async throws {
         try await Self.withServer { server, cli in
             try await cli.signet("login", server.url, "--journey", "Moon").fails(77, "No Configuration found", "'Moon'")
             try await cli.signet("login", server.url, "--realm", "moon").fails(77, "/moon", "a realm of it")

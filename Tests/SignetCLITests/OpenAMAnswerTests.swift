@@ -112,7 +112,7 @@ struct OpenAMAnswerTests {
 
     // MARK: Modules and levels
 
-    @Test("C13: --module and --level start a module and a level, and the profile keeps its journey")
+    @Test("C13: The options --module and --level start a module and a level, and the profile keeps its journey")
     func startsModuleAndLevel() async throws {
         let server = try PagedOpenAM([])
         try await CommandLineFixture.with { cli in

@@ -156,7 +156,7 @@ struct OpenAMEnrollmentTests {
     }
 
     @Test("C10: signet login --enroll --replace without a terminal and without --yes exits with 77 and changes nothing")
-    func requiresTerminalOrYes() async throws {
+    func replacesByLoginOnlyWithTerminalOrYes() async throws {
         let server = try Self.offering(Self.totp)
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", Self.oldTOTP).succeeds()
@@ -170,7 +170,7 @@ struct OpenAMEnrollmentTests {
     }
 
     @Test("C10: signet login --enroll --replace asks nothing where nothing is replaced")
-    func replacesNothing() async throws {
+    func loginAsksNothingWithoutReplacement() async throws {
         let server = try Self.offering(Self.totp)
         try await CommandLineFixture.with { cli in
             let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll", "--replace"])
@@ -184,7 +184,7 @@ struct OpenAMEnrollmentTests {
         "C10: signet login --enroll --replace at a terminal replaces codes only when the user types 'yes'",
         .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"),
         arguments: [("yes", 0 as Int32), ("no", 77)])
-    func confirmsReplacement(answer: String, exit: Int32) async throws {
+    func loginConfirmsReplacement(answer: String, exit: Int32) async throws {
         let server = try Self.offering(Self.totp)
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", Self.oldTOTP).succeeds()
@@ -203,7 +203,8 @@ struct OpenAMEnrollmentTests {
         ([.init(header: "Q", callbacks: [PagedOpenAM.text("data:image/png;base64,iVBORw0KGgo=")])], "a picture was not read"),
     ]
 
-    @Test("C3: --enroll that found no account keeps the login, says what to do and exits with 66", arguments: fruitless)
+    @Test(
+        "C3: The option --enroll that found no account keeps the login, says what to do and exits with 66", arguments: fruitless)
     func reportsMissingEnrollment(pages: [PagedOpenAM.Page], word: String) async throws {
         let server = try PagedOpenAM(pages)
         try await CommandLineFixture.with { cli in

@@ -46,7 +46,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("A wrong password at OpenAM ends the login with 77 and leaves nothing behind")
-    func refusesWrongPassword() async throws {
+    func exitsOnWrongPasswordAtOpenAM() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         try await CommandLineFixture.with { cli in
             try await logIn(cli, server, password: "wrong").fails(77, "Authentication Failed (HTTP 401)")
@@ -56,7 +56,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("C2: A step that is refused without its script is sent once more with it, and later steps with it at once")
-    func sendsScriptsAfterRefusal() async throws {
+    func sendsScriptsOfLaterStepsAtOnce() async throws {
         let server = try FakeOpenAM(.chain([.plainScript, .plainScript]))
         try await CommandLineFixture.with { cli in
             try await cli.signet("login", server.url).succeeds()
@@ -116,7 +116,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("C5: A forced login at OpenAM names the session in the query of the start and keeps it")
-    func upgradesSession() async throws {
+    func namesSessionOfForcedLoginInQuery() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         try await CommandLineFixture.with { cli in
             try await logIn(cli, server).succeeds()
@@ -130,7 +130,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("C5: A forced login at OpenAM whose session has ended logs in without it")
-    func replacesEndedSession() async throws {
+    func logsInWhenForcedSessionHasEnded() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         try await CommandLineFixture.with { cli in
             try await logIn(cli, server).succeeds()
@@ -141,7 +141,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("Tokens at OpenAM are renewed by the refresh token, and by the session when that is revoked")
-    func renewsTokens() async throws {
+    func renewsTokensAtOpenAM() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         try await CommandLineFixture.with { cli in
             try await logIn(cli, server, "--client", "app", "--scope", "profile").succeeds()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import signet
 
-@Suite("signet at OpenID providers that are no AM")
+@Suite("signet at OpenID providers other than AM")
 struct ProviderLoginTests {
     // MARK: Without a settings file
 
@@ -136,7 +136,7 @@ struct ProviderLoginTests {
     // MARK: Logout
 
     @Test("K1: A logout that a page confirms exits with 0, says what the page is, and opens no browser")
-    func tellsLogoutPage() async throws {
+    func describesLogoutPage() async throws {
         let provider = try FakeProvider()
         try await CommandLineFixture.with { cli in
             try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
@@ -168,7 +168,8 @@ struct ProviderLoginTests {
         #expect(help.contains("client.signOutRedirectUri"))
     }
 
-    @Test("K4: A server without a revocation endpoint is no error of logout, of a second login or of a login with other scopes")
+    @Test(
+        "K4: A server without a revocation endpoint is not an error of logout, of a second login or of a login with other scopes")
     func acceptsMissingRevocation() async throws {
         let provider = try FakeProvider { $0.hasRevocation = false }
         try await CommandLineFixture.with { cli in
@@ -199,8 +200,8 @@ struct ProviderLoginTests {
 
     // MARK: Tokens and userinfo
 
-    @Test("K2: token --refresh says that the token can't be renewed and until when it is good")
-    func tellsTokenWithoutRefresh() async throws {
+    @Test("K2: signet token --refresh says that the token can't be renewed and until when it is good")
+    func describesTokenWithoutRefresh() async throws {
         let provider = try FakeProvider { $0.issuesRefreshTokens = false }
         try await CommandLineFixture.with { cli in
             try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
@@ -216,7 +217,7 @@ struct ProviderLoginTests {
     }
 
     @Test("K5: A refusal in WWW-Authenticate with an empty body is told with its words and exits with 77")
-    func tellsRefusedToken() async throws {
+    func describesRefusedToken() async throws {
         let field =
             #"WWW-Authenticate: Bearer realm="staff", error="invalid_token", error_description="Token verification failed""#
         let provider = try FakeProvider { $0.userInfoAnswer = .init(status: "401 Unauthorized", headers: [field], body: "") }
@@ -227,7 +228,7 @@ struct ProviderLoginTests {
     }
 
     @Test("K5: Signed userinfo is printed when it is valid, and refused with 76 when it is for another client")
-    func readsSignedUserInfo() async throws {
+    func printsSignedUserInfo() async throws {
         let provider = try FakeProvider { $0.signedUserInfo = ["name": .string("Alice")] }
         try await CommandLineFixture.with { cli in
             try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()

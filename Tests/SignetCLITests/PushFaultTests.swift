@@ -132,7 +132,7 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A prefix of a message id must match exactly one message")
+    @Test("A prefix that several message ids share is refused, and no message is answered")
     func requiresUniqueIDPrefix() async throws {
         try await withServer { server, cli in
             // Of seventeen ids, two begin with the same hexadecimal digit.

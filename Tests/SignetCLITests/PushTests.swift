@@ -127,7 +127,7 @@ struct PushTests {
     }
 
     @Test("Messages sent while no listener was connected arrive in order")
-    func deliversMissedMessages() async throws {
+    func deliversMissedMessagesInOrder() async throws {
         try await withServer { server, cli in
             for _ in 0..<2 { _ = try await server.browser.begin("PushLogin") }
             let listening = try cli.start(["push", "listen", "demo", "--json"])

@@ -41,7 +41,7 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("--validate-config reports how many users, clients and journeys a file has")
+    @Test("The option --validate-config reports how many users, clients and journeys a file has")
     func countsConfiguration() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let path = try cli.write(Self.small.utf8, to: "server.yaml")

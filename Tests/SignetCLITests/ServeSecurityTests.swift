@@ -139,7 +139,9 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("--ready-file tells other programs what --json prints, in a file that only its owner can read, until the server ends")
+    @Test(
+        "The option --ready-file tells other programs what --json prints, in a file for its owner only, until the server ends"
+    )
     func writesPrivateReadyFile() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             // The file of an earlier server that was killed, which other users can read.
@@ -156,7 +158,7 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("--ready-file replaces no link and no other file, and names a file")
+    @Test("The option --ready-file replaces no link and no other file, and names a file")
     func refusesOddReadyFile() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let target = try cli.write("mine".utf8, to: "target")
@@ -198,7 +200,9 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("--state takes no URI of another kind, and makes no directory with its name", arguments: ["otpauth", "HTTPS", " file"])
+    @Test(
+        "The option --state takes no URI of another kind, and makes no directory with its name",
+        arguments: ["otpauth", "HTTPS", " file"])
     func refusesOddState(scheme: String) async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let uri = "\(scheme)://totp/a:b?secret=NB2W45DFOIZA"

@@ -58,7 +58,7 @@ struct EnrollmentDialectTests {
             ("secret=\(key)&issuer=X&issuer=Y", "issuer"), ("secret=\(key)&period=30&period=", "period"),
             ("secret=\(key)&algorithm=SHA1&algorithm=SHA256", "algorithm"), ("secret=\(key)&new=1&new=2", "query"),
         ])
-    func refusesContradiction(query: String, part: String) throws {
+    func refusesContradictoryParameter(query: String, part: String) throws {
         let uri = "otpauth://totp/X:mira?\(query)"
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.part == part && error.code == .invalid)

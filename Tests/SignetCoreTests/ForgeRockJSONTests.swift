@@ -58,7 +58,7 @@ struct ForgeRockJSONTests {
     }
 
     @Test("A message keeps the claims that Signet stored with it")
-    func keepsUnknownClaims() throws {
+    func keepsClaimsOfStoredMessage() throws {
         let rows = try Self.notifications.get().filter { $0.members["json"]?["claims"]?["z"] != nil }
         let row = try #require(rows.first)
         let notification = try PushNotification(forgeRock: JSONMembers(try #require(row.members["json"]?.object)))

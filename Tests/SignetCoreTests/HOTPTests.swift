@@ -74,7 +74,7 @@ struct HOTPTests {
     @Test(
         "An unknown algorithm is refused",
         arguments: ["", "MD5", "SHA", "SHA224", "SHA384", "SHA3-256", "ROT13", "HMAC", "none"])
-    func refusesUnknownAlgorithm(spelling: String) {
+    func refusesUnknownHOTPAlgorithm(spelling: String) {
         #expect(OTPAlgorithm(spelling: spelling) == nil)
     }
 }

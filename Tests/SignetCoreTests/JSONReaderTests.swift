@@ -56,7 +56,7 @@ struct JSONReaderTests {
             #"{"a":{"x":1,"x":2}}"#, #"{"a":[{"x":1,"x":2}]}"#, #"[{"a":[],"a":[]}]"#, #"{"sub":null,"sub":"mallory"}"#,
             #"{"\ud83d\ude80":1,"🚀":2}"#,
         ])
-    func refusesRepeatedName(text: String) throws {
+    func refusesRepeatedNameInObject(text: String) throws {
         let error = #expect(throws: JSONSyntaxError.self) { try JSON.value(of: text.utf8) }
         #expect(error?.isRepeatedName == true)
         // The member reader of stored records and requests refuses it too.

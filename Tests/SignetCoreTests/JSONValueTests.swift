@@ -51,7 +51,7 @@ struct JSONValueTests {
     }
 
     @Test("Unknown members are kept at every depth")
-    func keepsUnknownMembers() throws {
+    func keepsUnknownMembersAtEveryDepth() throws {
         let text = #"{"known":1,"unknown":{"deep":[{"x":null,"y":[1,2.5,"z"]}]}}"#
         #expect(try encode(decode(text)) == text)
     }

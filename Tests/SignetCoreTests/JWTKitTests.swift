@@ -81,7 +81,7 @@ struct JWTKitTests {
             (#"{"alg":"HS256","alg":"none"}"#, #"{"u":"UID","c":"AQID"}"#),
             (#"{"alg":"none","alg":"HS256"}"#, #"{"u":"UID","c":"AQID"}"#),
         ])
-    func refusesRepeatedClaim(header: String, claims: String) async throws {
+    func refusesRepeatedClaimInMessage(header: String, claims: String) async throws {
         let algorithm = try await keys(Base64.decode(Sample.pushSecretText)).getKey()
         func jwt(_ header: String, _ claims: String) throws -> String {
             let claims = claims.replacing("UID", with: Sample.mechanismUID)

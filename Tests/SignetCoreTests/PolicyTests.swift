@@ -45,7 +45,7 @@ struct PolicyTests {
         #expect(await Self.policies.lock(on: account) == .manual(policy: "mine"))
     }
 
-    @Test("biometricAvailable is met only if a sensor reports that biometrics are available")
+    @Test("The policy biometricAvailable is met only if a sensor reports that biometrics are available")
     func biometricAvailablePolicy() async {
         #expect(await !BiometricAvailablePolicy().isMet(.object([:])))
         #expect(await !BiometricAvailablePolicy(Sensor(isThere: false)).isMet(.object([:])))
@@ -89,7 +89,7 @@ struct PolicyTests {
         ("core dumps", readings { $0.allowsCoreDumps = true }, [.coreDumpsAllowed]),
     ]
 
-    @Test("deviceTampering detects, weighs and explains each sign separately", arguments: tamperingCases)
+    @Test("The policy deviceTampering detects, weighs and explains each sign separately", arguments: tamperingCases)
     func detectsEachTamperingSign(name: String, readings: TamperingReadings, expected: [TamperingSignal.Name]) {
         #expect(readings.signals.map(\.name) == expected)
         let incomplete = readings.signals.filter { !(0.1...1).contains($0.weight) || $0.reason.isEmpty }
@@ -104,7 +104,7 @@ struct PolicyTests {
         ([0.3], .object(["score": .bool(true)]), true), ([0.9], .null, true),
     ]
 
-    @Test("deviceTampering limits the sum to 1 and is met below the issuer's score", arguments: scores)
+    @Test("The policy deviceTampering limits the sum to 1 and is met below the issuer's score", arguments: scores)
     func tamperingScore(weights: [Double], parameters: JSONValue, isMet: Bool) {
         let score = weights.map { TamperingSignal(.tracingAllowed, weight: $0, reason: "x") }.score
         #expect(score <= 1)

@@ -117,7 +117,7 @@ struct PushMessageTests {
     }
 
     @Test("Unknown claims are kept by name, and JSON that is not in a string is read too")
-    func keepsUnknownClaims() throws {
+    func keepsUnknownClaimsByName() throws {
         let message = try open([
             "e": .string("Mira's laptop"), "future": .object(["a": .array([.null])]),
             "p": .object(["b": .integer(1), "a": .bool(true)]),

@@ -43,7 +43,7 @@ struct ValidTextTests {
             // A sequence that another character interrupts.
             [0xE2, 0x41, 0x82],
         ] as [[UInt8]])
-    func refusesInvalid(bytes: [UInt8]) {
+    func refusesInvalidBytesAsText(bytes: [UInt8]) {
         let fox = Array("🦊".utf8)
         let places: [(before: [UInt8], after: [UInt8])] = [
             ([], []), ([0x61], []), ([], [0x61]), ([0], [0]), (fox, fox), ([0xEF, 0xBF, 0xBD], []),

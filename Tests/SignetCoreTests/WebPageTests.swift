@@ -83,7 +83,7 @@ struct WebPageTests {
         #expect(title?.explanation?.contains("\u{1B}") == false && title?.explanation?.hasSuffix("a[2Jb") == true)
     }
 
-    @Test("A page with another status is no refusal unless it names one, and JSON is no page")
+    @Test("A page with another status is not a refusal unless it names one, and JSON is not a page")
     func readsOtherStatuses() {
         let plain = Array("<title>Hotel</title>".utf8)
         for status in [200, 302, 401, 403, 404, 500] { #expect(AuthorizationResponse.error(status: status, body: plain) == nil) }

@@ -411,7 +411,7 @@ struct CallbackTests {
     }
 
     @Test("Recovery codes are read from the script that displays them")
-    func readsRecoveryCodes() throws {
+    func readsRecoveryCodesFromScript() throws {
         let script = #"""
             var text = "Your Recovery Codes"; var newLocation = document.getElementById("w"); newLocation.innerHTML =
             "<h3>x</h3> <em>Work key</em>" + "<div>" + "T7HU4-K3\n" + "0Z1hG4AtSn\n" + "not a code\n" + "abc" + "</div>";

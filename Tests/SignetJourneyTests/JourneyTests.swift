@@ -142,7 +142,7 @@ struct JourneyTests {
             #"{"message":"Authentication Successful","successUrl":"/console","realm":"/"}"#,
             #"{"tokenId":"","successUrl":"/console","realm":"/"}"#,
         ])
-    func endsWithoutSession(body: String) async throws {
+    func endsJourneyWithoutSession(body: String) async throws {
         let state = try await Journey(try profile(), transport: answering((200, body))).start("Login")
         guard case .completed(let completion) = state else { throw Unexpected() }
         #expect(completion.successURL == "/console")
@@ -310,7 +310,7 @@ struct AnswerTests {
     }
 
     @Test("Failed policies are reported with their parameters")
-    func reportsFailedPolicies() async throws {
+    func reportsFailedPoliciesWithParameters() async throws {
         let body =
             #"{"code":403,"reason":"Forbidden","message":"Policy validation failed","detail":{"failedPolicyRequirements":"#
             + #"[{"property":"password","policyRequirements":[{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}},"#

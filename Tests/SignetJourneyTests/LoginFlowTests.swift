@@ -108,7 +108,7 @@ struct JourneySessionTests {
     }
 
     @Test("A server that requests a wait forever ends the wait, not the journey, and is not asked in a loop without a pause")
-    func endsEndlessWait() async throws {
+    func endsWaitNotJourney() async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(Self.wait.utf8)) }
         let session = JourneySession(Journey(try profile(), transport: transport), clock: SkippingClock())
         _ = try await session.start("Login")

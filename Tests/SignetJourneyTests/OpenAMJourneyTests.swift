@@ -36,7 +36,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("C2: A step that is refused for its number of callbacks is sent once more with its scripts, and later ones at once")
-    func sendsScriptsAfterRefusal() async throws {
+    func sendsScriptsAfterCallbackCountError() async throws {
         let transport = answering((200, Self.step), (400, Self.missing), (200, Self.step), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport)
         let second = try await journeys.next(try await journeys.start("Login").step).step
@@ -116,7 +116,7 @@ struct OpenAMJourneyTests {
     }
 
     @Test("C5: A forced journey that is refused at its end is started once more, with the session in the query")
-    func startsRefusedUpgradeAgain() async throws {
+    func startsRefusedForcedJourneyAgain() async throws {
         let index = AuthenticationIndex.service("Login")
         let transport = answering(
             (200, Self.step), (400, Self.refused), (200, Self.step), (400, Self.refused), (200, Self.end))

@@ -204,7 +204,7 @@ struct ProfileTests {
             (#"{"url":"https://a.test","authenticationService":""}"#, "authenticationService", .empty),
             (#"[]"#, "", .unreadable("is no object")),
         ] as [(String, String, ProfileError.Fault)])
-    func namesInvalidSetting(document: String, key: String, fault: ProfileError.Fault) {
+    func namesInvalidSettingAndFault(document: String, key: String, fault: ProfileError.Fault) {
         #expect {
             try ServerProfile(json: document.utf8)
         } throws: { error in

@@ -176,7 +176,7 @@ struct BrowserAppTests {
         arguments: [
             (DeviceKind.oath, "OATH Device"), (.push, "Push Device"), (.webauthn, "New Security Key"),
         ])
-    func readsRecoveryCodes(kind: DeviceKind, name: String) async throws {
+    func readsRecoveryCodesInPageOfApp(kind: DeviceKind, name: String) async throws {
         try await withApp { addresses, page in
             let server = addresses.server
             if kind == .webauthn { try await addAuthenticator(to: page) }

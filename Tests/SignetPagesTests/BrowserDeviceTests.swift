@@ -69,7 +69,7 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("zbar reads the QR code from a screenshot in light and dark mode, and an authenticator registers with it")
+    @Test("The program zbar reads the QR code from a screenshot in light and dark mode, and an authenticator registers with it")
     func registersByQRCodeOnScreen() async throws {
         for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
             try await Terminal.with { terminal in
@@ -138,7 +138,7 @@ struct BrowserDeviceTests {
     }
 
     @Test("A user registers a passkey and signs in with it in each of AM's three script forms", arguments: ["", "70", "65"])
-    func registersAndUsesPasskey(form: String) async throws {
+    func registersAndUsesPasskeyInBrowser(form: String) async throws {
         try await PageServer.run(host: "localhost") { server, page in
             try await page.call("WebAuthn.enable")
             try await page.call(

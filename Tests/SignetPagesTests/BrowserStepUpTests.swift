@@ -11,7 +11,7 @@ import Testing
     "Step-up authentication in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserStepUpTests {
-    @Test("max_age asks a user whose login is too old to sign in once more and then continues")
+    @Test("The parameter max_age asks a user whose login is too old to sign in once more and then continues")
     func maxAgeAsksForLogin() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.authorize())
@@ -31,7 +31,7 @@ struct BrowserStepUpTests {
         }
     }
 
-    @Test("acr_values asks for a second factor in addition to the password once")
+    @Test("The parameter acr_values asks for a second factor in addition to the password once")
     func contextClassAsksForSecondFactor() async throws {
         try await AsyncHTTPTransport().use { transport in
             let authenticator = Authenticator(

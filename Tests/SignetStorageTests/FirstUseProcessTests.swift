@@ -41,7 +41,7 @@ struct FirstUseProcessTests {
     }
 
     @Test("Reading with every default client finds nothing and creates nothing")
-    func readingCreatesNothing() async throws {
+    func readingByDefaultClientsCreatesNothing() async throws {
         try await TemporaryDirectory.with { home in
             let machine = Machine(home: home)
             try await machine.expect("get", "pet", gives: "ok nothing")
@@ -97,7 +97,7 @@ struct FirstUseProcessTests {
     }
 
     @Test("The app's passphrase is preferred to a key file")
-    func asksForPassphrase() async throws {
+    func prefersPassphraseToKeyFile() async throws {
         try await TemporaryDirectory.with { home in
             let machine = Machine(home: home)
             try await machine.expect("passphrase", "correct horse", "pet", "Lucky", gives: "ok saved")
@@ -109,7 +109,7 @@ struct FirstUseProcessTests {
     }
 
     @Test("Eight processes that save first at the same time end with one vault and all items")
-    func createsOneVault() async throws {
+    func createsOneVaultByEightProcesses() async throws {
         try await TemporaryDirectory.with { home in
             let machine = Machine(home: home)
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -122,7 +122,7 @@ struct FirstUseProcessTests {
     }
 
     @Test("With a TPM the first item is sealed by it", .enabled(if: TPMSupport.isHere, "no swtpm here"))
-    func usesTPM() async throws {
+    func sealsFirstItemByTPM() async throws {
         try await TemporaryDirectory.with { home in
             try await SoftwareTPM.with { tpm in
                 var machine = Machine(home: home)

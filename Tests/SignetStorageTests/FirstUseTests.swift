@@ -43,7 +43,7 @@ struct FirstUseTests {
     }
 
     @Test("Reading, and a write that leaves nothing, create neither a vault nor a directory")
-    func readingCreatesNothing() async throws {
+    func readingAndEmptyWriteCreateNothing() async throws {
         try await TemporaryDirectory.with { temporary in
             let machine = Machine(temporary)
             let store = try machine.store()
@@ -207,7 +207,7 @@ struct FirstUseTests {
     }
 
     @Test("Twenty stores that write first at the same time end with one vault and all records")
-    func createsOneVault() async throws {
+    func createsOneVaultByTwentyStores() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("home/signet"))
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -57,7 +57,7 @@ struct InsecurePermissionsTests {
     }
 
     @Test("A vault directory owned by another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
-    func refusesForeignOwner() async throws {
+    func refusesVaultOfForeignOwner() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)

@@ -29,7 +29,7 @@ struct KeyedArchiveTests {
         Array(try NSKeyedArchiver.archivedData(withRootObject: root, requiringSecureCoding: true))
     }
 
-    @Test("What Foundation's NSKeyedArchiver writes is read, with the class name without its module")
+    @Test("An archive of Foundation's NSKeyedArchiver is read, with the class name without its module")
     func readsFoundationsArchive() throws {
         let root = try #require(try KeyedArchive(Self.archived(ArchivedSample())).roots().first)
         let object = try #require(root)

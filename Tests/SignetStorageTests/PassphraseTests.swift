@@ -25,8 +25,8 @@ struct PassphraseTests {
         #expect(try protector("correct horse").unwrap(wrapped, context: context) == dataKey)
     }
 
-    @Test("A passphrase uses the standard cost unless the caller sets another")
-    func usesStandardCost() throws {
+    @Test("A passphrase uses the default cost unless the caller sets another")
+    func usesDefaultCost() throws {
         let wrapped = try PassphraseProtector { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.prefix(4) == [1, 17, 8, 1])
         #expect(ScryptCost.standard.byteCount == 128 << 20)

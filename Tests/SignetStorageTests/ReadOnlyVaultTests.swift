@@ -74,7 +74,7 @@ struct ReadOnlyVaultTests {
     }
 
     @Test("A damaged file is reported as damaged", arguments: [0, 60, 5_000])
-    func reportsDamage(length: Int) async throws {
+    func reportsDamagedVaultFile(length: Int) async throws {
         try await withReadOnlyVault([""], isClosed: true, length: length) { directory in
             #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .corrupt }
         }

@@ -13,7 +13,7 @@ struct TSS2DeclarationTests {
     private static let hasHeaders =
         FileManager.default.fileExists(atPath: "/usr/include/tss2/tss2_esys.h") && Programs.missing(["cc"]).isEmpty
 
-    @Test("tpm2-tss's headers have the prototypes that Signet repeats", .enabled(if: hasHeaders, missing))
+    @Test("The headers of tpm2-tss have the prototypes that Signet repeats", .enabled(if: hasHeaders, missing))
     func prototypesMatch() async throws {
         let check = """
             cc -fsyntax-only -Wall -Werror -Wno-attributes -I"$1/Sources/CTSS2/include" "$1/Tests/TSS2Declarations/prototypes.c"
@@ -22,7 +22,7 @@ struct TSS2DeclarationTests {
         #expect(compiled.status == 0, "\(compiled.errors)")
     }
 
-    @Test("tpm2-tss's headers have the sizes, offsets and values that Signet repeats", .enabled(if: hasHeaders, missing))
+    @Test("The headers of tpm2-tss have the sizes, offsets and values that Signet repeats", .enabled(if: hasHeaders, missing))
     func layoutMatches() async throws {
         let source = #""$1/Tests/TSS2Declarations/layout.c""#
         let build = #"cc -Wall -Werror -I"$1/Sources/CTSS2/include" \#(source) -o "$2/repeated" && "#

@@ -39,7 +39,7 @@ struct VaultTests {
     }
 
     @Test("Creating a vault a second time fails and changes nothing")
-    func createsVaultOnce() async throws {
+    func refusesSecondCreationOfVault() async throws {
         try await withVault { directory in
             try directory.openVault().put(content, key)
             #expect(throws: StoreError.self) { try directory.createVault(.keyFile) }
@@ -72,7 +72,7 @@ struct VaultTests {
     }
 
     @Test("Opening a missing vault reports that there is none, and creates nothing")
-    func reportsMissingVault() async throws {
+    func reportsMissingVaultAtOpening() async throws {
         try await TemporaryDirectory.with { temporary in
             for path in [temporary.file("nowhere"), temporary.path] {
                 #expect { try VaultDirectory(path: path).openVault() } throws: { ($0 as? StoreError)?.code == .noVault }

@@ -70,7 +70,7 @@ struct ImportFormatTests {
     }
 
     @Test("An encrypted export asks for a passphrase and refuses a wrong one", arguments: lists.filter(\.isEncrypted))
-    func asksForPassphrase(file: File) throws {
+    func asksForPassphraseOfExport(file: File) throws {
         let bytes = try TransferFixture.bytes(file.name)
         #expect(throws: ImportError.self) { try file.format.read(bytes) }
         for (passphrase, code) in [

@@ -202,7 +202,7 @@ struct ImportTests {
         #expect(again.imported.count == 1)
     }
 
-    @Test("An archive from another program must follow the same rules as an enrollment URI")
+    @Test("An archive from another program is checked by the rules of an enrollment URI")
     func validatesForeignArchive() async throws {
         var sample = try ArchiveTests.sample()
         guard let place = sample.mechanisms.firstIndex(where: { $0.push != nil }),

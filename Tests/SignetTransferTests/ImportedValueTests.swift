@@ -73,7 +73,7 @@ struct ImportedValueTests {
         }
     }
 
-    @Test("A hash function that is no text makes the entry invalid, and never becomes SHA-1")
+    @Test("A hash function that is not text makes the entry invalid, and never becomes SHA-1")
     func refusesUnreadableAlgorithm() throws {
         let file = #"[{"secret":"JBSWY3DPEHPK3PXP","issuer":"A","label":"a","type":"TOTP","algorithm":256}]"#
         let content = try ImportFormat.read(Array(file.utf8))

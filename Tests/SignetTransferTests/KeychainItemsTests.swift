@@ -109,7 +109,7 @@ struct KeychainItemsTests {
         #expect(content.kinds(of: Self.old)?.isEmpty ?? true)
     }
 
-    @Test("A credential of PingOath without its secret, and one that is no JSON, are skipped")
+    @Test("A credential of PingOath without its secret, and one that is not JSON, are skipped")
     func skipsPingCredentialWithoutSecret() throws {
         let store = ChangedStore(store: try Self.archive()) { service, item in
             switch service {

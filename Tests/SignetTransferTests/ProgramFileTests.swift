@@ -154,7 +154,7 @@ struct ProgramFileTests {
     }
 
     @Test("NUL bytes at the end of a text file are ignored", arguments: ["aegis-plain.json", "otpauth.txt", "andotp-plain.json"])
-    func ignoresPadding(name: String) throws {
+    func ignoresNULBytesAfterTextFile(name: String) throws {
         let bytes = try TransferFixture.bytes(name)
         let padded = bytes + [UInt8](repeating: 0, count: 390)
         #expect(try ImportFormat.read(padded) == (try ImportFormat.read(bytes)))
@@ -202,7 +202,7 @@ struct ProgramFileTests {
     // MARK: Twins
 
     @Test("Two secrets of one name are both imported with renaming, and a second import finds both")
-    func renamesTwins() async throws {
+    func findsRenamedTwinsAgain() async throws {
         let authenticator = AuthenticatorFixture().authenticator
         let content = try ImportFormat.read(Self.bytes("google-v2-3batches.txt"))
         let dry = try await authenticator.importAccounts(content, dryRun: true, renamingTwins: true)

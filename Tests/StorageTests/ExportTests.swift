@@ -11,7 +11,7 @@ private struct Reversing: Encryptor {
 @Suite("An app that imports Storage only")
 struct ExportTests {
     @Test("An app implements an encryptor")
-    func implementsEncryptor() async throws {
+    func implementsEncryptorWithStorageOnly() async throws {
         let sealed = try await Reversing().encrypt(data: Data("abc".utf8))
         #expect(sealed == Data("cba".utf8))
     }

@@ -124,7 +124,7 @@ struct StorageSamples {
     }
 
     @Test("Without hardware there is no secured key", .enabled(if: !hasHardware, "this machine has a TPM"))
-    func securedKeyNeedsHardware() {
+    func createsNoSecuredKeyWithoutHardware() {
         #expect(!SecuredKey.isAvailable())
         #expect(SecuredKeyEncryptor() == nil)
         #expect(SecuredKey(applicationTag: SecuredKey.defaultTag) == nil)

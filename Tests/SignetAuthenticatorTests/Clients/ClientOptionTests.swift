@@ -13,7 +13,7 @@ import Testing
 struct ClientOptionTests {
     // MARK: storage, encryptionEnabled
 
-    @Test("storage: The last assignment counts, and nil selects the default vault")
+    @Test("Option storage: The last assignment counts, and nil selects the default vault")
     func storageOption() async throws {
         let itemFile = ItemFile()
         let config = OathConfiguration.build { config in
@@ -33,7 +33,7 @@ struct ClientOptionTests {
         #expect(item == nil && store == nil && reset.storage == nil)
     }
 
-    @Test("storage: The default vault is opened when no storage is given, and a missing vault is reported as an error")
+    @Test("Option storage: The default vault is opened when no storage is given, and a missing vault is reported as an error")
     func opensDefaultVault() async throws {
         await #expect {
             _ = try await OathClient.createClient { config in
@@ -59,7 +59,7 @@ struct ClientOptionTests {
         }
     }
 
-    @Test("encryptionEnabled: An unencrypted database is refused unless encryption is turned off")
+    @Test("Option encryptionEnabled: An unencrypted database is refused unless encryption is turned off")
     func refusesUnencryptedStorage() async throws {
         try await TemporaryDirectory.with { directory in
             let clear = AccountRecords(unsealed: try SQLiteStore(path: directory.file("clear"), creating: true))
@@ -83,7 +83,7 @@ struct ClientOptionTests {
         }
     }
 
-    @Test("encryptionEnabled: A vault encrypts whether the option is on or off", arguments: [true, false])
+    @Test("Option encryptionEnabled: A vault encrypts whether the option is on or off", arguments: [true, false])
     func vaultAlwaysEncrypts(isEnabled: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try VaultDirectory(path: directory.file("vault")).createVault(.keyFile)
@@ -106,7 +106,7 @@ struct ClientOptionTests {
 
     // MARK: timeoutMs
 
-    @Test("timeoutMs: A call to a storage that does not answer times out, and later calls work again")
+    @Test("Option timeoutMs: A call to a storage that does not answer times out, and later calls work again")
     func slowStorageTimesOut() async throws {
         let itemFile = ItemFile()
         let client = try await OathClient.createClient { config in
@@ -129,7 +129,7 @@ struct ClientOptionTests {
         #expect(code == "099169")
     }
 
-    @Test("timeoutMs: A save that timed out has an unknown outcome, and its counter is never used again")
+    @Test("Option timeoutMs: A save that timed out has an unknown outcome, and its counter is never used again")
     func slowSaveTimesOut() async throws {
         let itemFile = ItemFile()
         let saving = SlowSaves(itemFile)
@@ -157,7 +157,7 @@ struct ClientOptionTests {
         #expect(code == "802135", "the first counter is used up, and its code was not returned")
     }
 
-    @Test("timeoutMs: A request to a server that does not answer times out, even if the transport never does")
+    @Test("Option timeoutMs: A request to a server that does not answer times out, even if the transport never does")
     func slowServerTimesOut() async throws {
         let gate = Gate()
         let isSlow = Toggle()
@@ -185,7 +185,7 @@ struct ClientOptionTests {
         gate.open()
     }
 
-    @Test("timeoutMs: An OATH client works with any value", arguments: [0, -1, .nan, .infinity, 1e12, 30])
+    @Test("Option timeoutMs: An OATH client works with any value", arguments: [0, -1, .nan, .infinity, 1e12, 30])
     func acceptsAnyTimeout(seconds: Double) async throws {
         let itemFile = ItemFile()
         let client = try await OathClient.createClient { config in
@@ -198,7 +198,9 @@ struct ClientOptionTests {
 
     // MARK: enableCredentialCache
 
-    @Test("enableCredentialCache: Credentials are read from the storage once until something changes", arguments: [false, true])
+    @Test(
+        "Option enableCredentialCache: Credentials are read from the storage once until something changes",
+        arguments: [false, true])
     func cachesCredentials(isEnabled: Bool) async throws {
         let itemFile = ItemFile()
         let isBroken = Toggle()
@@ -235,7 +237,7 @@ struct ClientOptionTests {
 
     // MARK: logger
 
-    @Test("logger: The logger gets a line for each call without secrets or personal data")
+    @Test("Option logger: The logger gets a line for each call without secrets or personal data")
     func loggerHidesSecrets() async throws {
         let logger = RecordingLogger()
         let oath = try await OathClient.createClient { config in
@@ -289,7 +291,7 @@ struct ClientOptionTests {
 
     // MARK: policyEvaluator
 
-    @Test("policyEvaluator: Policies are checked at enrollment, and an account is locked when one is no longer met")
+    @Test("Option policyEvaluator: Policies are checked at enrollment, and an account is locked when one is no longer met")
     func evaluatesPolicies() async throws {
         let isBroken = Toggle()
         let policies = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
@@ -340,7 +342,7 @@ struct ClientOptionTests {
 
     // MARK: clock
 
-    @Test("clock: Codes and message expiry follow the configured clock")
+    @Test("Option clock: Codes and message expiry follow the configured clock")
     func usesConfiguredClock() async throws {
         let clock = ManualClock(Sample.start)
         let oath = try await OathClient.createClient {
@@ -405,7 +407,7 @@ struct ClientOptionTests {
 
     // MARK: device, interceptors
 
-    @Test("device, interceptors: A registration describes the configured device and passes the interceptors")
+    @Test("Options device and interceptors: A registration describes the configured device and passes the interceptors")
     func registersConfiguredDevice() async throws {
         let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()

@@ -46,7 +46,7 @@ struct IDTokenRuleTests {
         #expect(check(changes) == code)
     }
 
-    @Test("A refreshed ID token must name the same subject and may omit the nonce")
+    @Test("A refreshed ID token is accepted without the nonce, and refused for another subject")
     func refreshedIDTokenClaims() throws {
         #expect(check([:], subject: "alice") == nil)
         #expect(check([:], subject: "bob") == .subject)
@@ -57,7 +57,7 @@ struct IDTokenRuleTests {
     }
 
     /// OpenID Connect Core appendix A.3.
-    @Test("An ID token's at_hash must match the access token issued with it")
+    @Test("An ID token is refused when its at_hash does not match the access token issued with it")
     func checksAccessTokenHash() {
         let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"
         #expect(IDTokenRules.hash(of: Secret(token.utf8), algorithm: "RS256") == "77QmUPtjPfzWtF2AnpK9RQ")
@@ -69,7 +69,7 @@ struct IDTokenRuleTests {
         #expect(IDTokenRules.hash(of: Secret(token.utf8), algorithm: "none") == nil)
     }
 
-    @Test("An algorithm that would let anyone sign is refused")
+    @Test("An algorithm that would let any client sign is refused")
     func refusesUnsafeAlgorithms() {
         for name in ["none", "HS256", "HS384", "HS512", "", "rs256"] { #expect(!IDTokenRules.algorithms.contains(name)) }
     }

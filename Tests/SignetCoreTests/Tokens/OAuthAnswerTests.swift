@@ -98,7 +98,7 @@ struct OAuthAnswerTests {
             (400, #"{"error":"failed"}"#, .other, false), (400, #"{"error":"unreadable"}"#, .other, false),
             (400, #"{"error":{}}"#, .unreadable, false),
         ] as [(Int, String, OAuthError.Code, Bool)])
-    func readsOAuthErrors(status: Int, body: String, code: OAuthError.Code, isRetryable: Bool) throws {
+    func readsErrorResponseFromBodyOrStatus(status: Int, body: String, code: OAuthError.Code, isRetryable: Bool) throws {
         guard case .failure(let error) = read(status, body) else {
             Issue.record("a token was read")
             return
@@ -148,7 +148,7 @@ struct OAuthAnswerTests {
         }
     }
 
-    @Test("A server that promised an issuer must send it, and a response that does not redirect to the app is refused")
+    @Test("A response without the issuer that the server promised, or without a redirect to the app, is refused")
     func checksIssuerAndRedirect() {
         #expect(throws: OAuthError(.issuerMismatch)) {
             _ = try AuthorizationResponse.code(

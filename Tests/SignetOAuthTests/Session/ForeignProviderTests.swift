@@ -25,7 +25,7 @@ struct ForeignProviderTests {
     ]
 
     @Test("K1: A page at the end of a session that asks nothing is an outcome of its own", arguments: pages)
-    func tellsPagesApart(page: String, asks: Bool) async throws {
+    func distinguishesPages(page: String, asks: Bool) async throws {
         try await TokenSourceFixture.with(
             session: nil, token: TokenSourceFixture.old(left: 3600, session: nil, idToken: Self.idToken),
             .set { $0.faults["endsession"] = .status(200, ["Content-Type: text/html"], page) }
@@ -121,7 +121,7 @@ struct ForeignProviderTests {
     }
 
     @Test("K5: Signed userinfo is verified with the server's keys")
-    func readsSignedUserInfo() async throws {
+    func verifiesSignedUserInfo() async throws {
         try await TokenSourceFixture.with { (fixture: TokenSourceFixture) async throws in
             _ = try await fixture.tokens.token()
             let provider = fixture.provider

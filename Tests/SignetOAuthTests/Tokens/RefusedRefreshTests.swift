@@ -58,7 +58,7 @@ struct RefusedRefreshTests {
             (["aud": .string("other")], .audience), (["exp": .integer(1)], .expired),
             (["at_hash": .string("wrong")], .accessTokenHash), (["sub": .null], .subject),
         ] as [([String: JSONValue], IDTokenError.Code)], [-10, 30] as [TimeInterval])
-    func endsLogin(refusal: (claims: [String: JSONValue], code: IDTokenError.Code), left: TimeInterval) async throws {
+    func endsLoginOnRefusal(refusal: (claims: [String: JSONValue], code: IDTokenError.Code), left: TimeInterval) async throws {
         for session in [nil, TokenSourceFixture.session] {
             try await with(refusal.claims, session: session, left: left) { fixture in
                 let reason = TokenError.Cause.idToken(IDTokenError(refusal.code))
@@ -76,7 +76,7 @@ struct RefusedRefreshTests {
     }
 
     @Test("Without a new refresh token, the new access token is revoked")
-    func revokesAccessToken() async throws {
+    func revokesAccessTokenWithoutRefreshToken() async throws {
         try await with(changing: .set { $0.isRotating = false }) { fixture in
             try await expectRequiredLogin(.idToken(IDTokenError(.subject)), fixture)
             #expect(fixture.provider.now.revoked == ["access-1"])
@@ -84,7 +84,7 @@ struct RefusedRefreshTests {
     }
 
     @Test("A token response with a name twice ends the login too", arguments: ["token", "claims"])
-    func refusesRepeatedName(part: String) async throws {
+    func endsLoginOnRepeatedName(part: String) async throws {
         try await with([:], changing: .set { $0.changes[part] = { $0.dropLast() + #","sub":"mallory","sub":"alice"}"# } }) {
             fixture in
             let reason: TokenError.Cause =

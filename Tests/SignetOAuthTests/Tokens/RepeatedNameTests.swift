@@ -23,7 +23,7 @@ struct RepeatedNameTests {
             ("claims", #""exp":9999999999"#), ("claims", #""x":{"y":1,"y":2}"#), ("header", #""alg":"none""#),
             ("header", #""alg":"ES256""#), ("header", #""kid":"k2""#), ("header", #""x":1,"x":1"#),
         ], [true, false])
-    func refusesRepeatedClaim(change: (part: String, member: String), first: Bool) async throws {
+    func revokesTokensOnRepeatedClaim(change: (part: String, member: String), first: Bool) async throws {
         try await TokenSourceFixture.with(.set { $0.changes[change.part] = Self.adding(change.member, first: first) }) {
             (fixture: TokenSourceFixture) async throws in
             let error = await outcome { try await fixture.tokens.token() }.tokenError

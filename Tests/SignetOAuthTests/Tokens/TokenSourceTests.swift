@@ -296,7 +296,7 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("An empty session that an app's own storage holds is none, and nothing is sent")
+    @Test("An empty session in an app's own storage counts as absent, and nothing is sent")
     func ignoresEmptySession() async throws {
         let store = try SessionStore(
             tokens: MemoryStorage<AccessToken>(), session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
@@ -330,7 +330,7 @@ struct TokenSourceTests {
     @Test(
         "A requirement of the server that another login cannot meet is reported as such",
         arguments: ["consent_required", "interaction_required", "login_required"])
-    func reportsRequiredInteraction(error: String) async throws {
+    func reportsRequirementThatLoginCannotMeet(error: String) async throws {
         try await TokenSourceFixture.with(.set { $0.authorizeError = error }) { (fixture: TokenSourceFixture) async throws in
             let failure = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(failure?.code == .interactionRequired && failure?.isRetryable == false)
@@ -641,7 +641,7 @@ struct TokenSourceTests {
     }
 
     @Test("A secret is not sent over plain http to another machine")
-    func refusesPlainHTTP() async throws {
+    func sendsNoSecretOverPlainHTTP() async throws {
         try await TokenSourceFixture.with(
             endpoints: .from { _ in OAuthEndpoints(authorize: "http://am.example.com/authorize", issuer: "x") }
         ) { (fixture: TokenSourceFixture) async throws in

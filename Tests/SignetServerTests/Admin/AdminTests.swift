@@ -353,7 +353,7 @@ struct AdminTests {
     }
 
     @Test("A reset restores the initial users, sessions and clock")
-    func resetRestoresInitialState() async throws {
+    func resetRestoresUsersSessionsAndClock() async throws {
         try await run { server in
             _ = try await server.session()
             _ = try await server.admin(.post, "users", #"{"name": "kim", "password": "p"}"#)

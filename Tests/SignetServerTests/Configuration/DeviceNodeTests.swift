@@ -320,7 +320,7 @@ struct DeviceNodeTests {
                 unknown: {type: FailureNode, reason: lockedOut}
             """
         try await TestServer.run(journeys: journeys) { server in
-            func tell(_ journey: String, memory: Int = 1, cpu: Int = 1, id: String = "d-1") async throws -> Reply {
+            func report(_ journey: String, memory: Int = 1, cpu: Int = 1, id: String = "d-1") async throws -> Reply {
                 var step = try await server.logIn(journey).step
                 let profile =
                     #"{"identifier":"\#(id)","location":{"latitude":1},"metadata":{"hardware":{"memory":\#(memory),"cpu":\#(cpu)}}}"#

@@ -118,7 +118,7 @@ struct HostTests {
         #expect(texts[0].components(separatedBy: "HTTP/1.1 ").count == 2, "\(texts)")
     }
 
-    @Test("The host in an absolute target must be the one in the Host header")
+    @Test("An absolute target with another host than the Host header is refused")
     func comparesHostOfTarget() async throws {
         let texts = try await Self.responses(
             to: ["evil.example", "localhost"].map { Self.get("http://\($0)/am/health", host: "localhost") })

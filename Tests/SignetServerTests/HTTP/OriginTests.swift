@@ -105,7 +105,7 @@ struct OriginTests {
     }
 
     @Test("Pages of a configured origin use the token endpoint")
-    func allowsConfiguredOrigin() async throws {
+    func allowsConfiguredOriginAtTokenEndpoint() async throws {
         try await TestServer.run(Self.configuration) { server in
             let code = try await server.code(try await server.session())
             let fields = [

@@ -79,7 +79,7 @@ struct UserDevicesTests {
         }
     }
 
-    @Test("S15: check says that a second factor is not skipped, reset removes its devices, and skip is refused")
+    @Test("S15: The action check says that a second factor is not skipped, reset removes its devices, and skip is refused")
     func answersActionsOfSecondFactors() async throws {
         try await TestServer.run { server in
             _ = try await server.registeredPhone("CombinedRegistration")

@@ -131,7 +131,7 @@ struct WebAuthnTests {
     }
 
     @Test("A passkey is registered and used with the step format of each AM version", arguments: ["", "70", "65"])
-    func registersAndUsesPasskey(form: String) async throws {
+    func registersAndUsesPasskeyInStepFormat(form: String) async throws {
         try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             let registered = try await register(server, authenticator, form: form)

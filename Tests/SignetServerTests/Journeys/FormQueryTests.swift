@@ -23,7 +23,7 @@ struct FormQueryTests {
     ]
 
     @Test("S2: A plus sign in a query is a space", arguments: queries)
-    func decodesPlus(query: String) async throws {
+    func decodesPlusInQuery(query: String) async throws {
         try await TestServer.live(try .sample(journeys: Self.journeys)) { server in
             let reply = try await server.authenticate(query)
             #expect(reply.status == 200, "\(reply.json)")

@@ -28,7 +28,7 @@ struct HeaderLoginTests {
     ]
 
     @Test("S6: A request with the name and the password in its headers logs in", arguments: right, ["{}", nil])
-    func logsIn(credentials: (name: String, password: String), body: String?) async throws {
+    func logsInByHeaders(credentials: (name: String, password: String), body: String?) async throws {
         try await TestServer.live(Self.configuration()) { server in
             let headers = Self.headers(credentials.name, credentials.password)
             let reply = try await server.authenticate(headers: headers, body: body)

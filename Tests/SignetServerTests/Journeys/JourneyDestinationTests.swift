@@ -25,7 +25,7 @@ struct JourneyDestinationTests {
         ("{server}.evil.example.com/x", "/am/console"),
     ]
 
-    @Test("S10: goto reaches successUrl when it belongs to the server or to a client", arguments: gotos)
+    @Test("S10: The parameter goto reaches successUrl when it belongs to the server or to a client", arguments: gotos)
     func returnsGoto(goto: String, successURL: String) async throws {
         try await TestServer.live(.sample()) { server in
             func filled(_ text: String) -> String { text.replacing("{server}", with: server.url) }
@@ -40,7 +40,7 @@ struct JourneyDestinationTests {
         }
     }
 
-    @Test("gotoOnFail reaches failureUrl when it belongs to the server or to a client", arguments: gotos)
+    @Test("The parameter gotoOnFail reaches failureUrl when it belongs to the server or to a client", arguments: gotos)
     func returnsGotoOnFail(goto: String, successURL: String) async throws {
         try await TestServer.live(.sample()) { server in
             func filled(_ text: String) -> String { text.replacing("{server}", with: server.url) }

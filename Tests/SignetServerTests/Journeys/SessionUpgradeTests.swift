@@ -13,8 +13,8 @@ struct SessionUpgradeTests {
         """
     private static let other = "authIndexType=service&authIndexValue=Other"
 
-    @Test("S17: sessionUpgradeSSOTokenId upgrades the session, and only for its user")
-    func upgradesSession() async throws {
+    @Test("S17: The parameter sessionUpgradeSSOTokenId upgrades the session, and only for its user")
+    func upgradesSessionOnlyForItsUser() async throws {
         try await TestServer.live(try .sample(journeys: Self.journeys)) { server in
             let first = "authIndexType=service&authIndexValue=Login"
             let token = try #require(try await server.logIn(first).token)

@@ -210,7 +210,7 @@ struct FactorLockoutTests {
     }
 
     @Test("A name without a user is locked like a known one, so the answer does not disclose users")
-    func locksUnknownNames() async throws {
+    func locksFactorOfUnknownName() async throws {
         let journeys = """
             Recover:
               nodes:

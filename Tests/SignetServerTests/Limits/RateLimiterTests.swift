@@ -115,7 +115,7 @@ struct LockoutTests {
     }
 
     @Test("An unknown user name is locked like a known one, so the answer does not disclose users")
-    func locksUnknownNames() async throws {
+    func locksPasswordOfUnknownName() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 2))) { server in
             var answers: [[String?]] = []
             for name in ["mira", "nobody"] {

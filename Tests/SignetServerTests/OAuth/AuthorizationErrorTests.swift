@@ -100,7 +100,7 @@ struct AuthorizationErrorTests {
     }
 
     @Test("The configuration file sets the format of errors at authorize, and refuses other words")
-    func readsSetting() throws {
+    func readsAuthorizationErrorSetting() throws {
         #expect(try ServerConfiguration(yaml: "server: {authorizeErrors: json}").authorizeErrors == .json)
         #expect(throws: ConfigurationError.self) { try ServerConfiguration(yaml: "server: {authorizeErrors: html}") }
     }

@@ -103,7 +103,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("S3: prompt=none without a session is interaction_required with AM's words")
+    @Test("S3: A request with prompt=none and without a session fails with interaction_required in AM's words")
     func answersPromptNoneAsAM() async throws {
         try await TestServer.run { server in
             let silent = try await server.authorize(nil, ["prompt": "none"]).location

@@ -18,7 +18,7 @@ struct SessionCheckTests {
     /// Changes for the response type `id_token`.
     private static let idToken = none.merging(["response_type": "id_token", "state": "st/&te", "nonce": "n-1"]) { $1 }
 
-    @Test("F4: response_type=none redirects without a code, and without a redirect_uri it is 204")
+    @Test("F4: A request with response_type=none redirects without a code, and gets 204 without a redirect_uri")
     func confirmsSession() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
@@ -55,7 +55,7 @@ struct SessionCheckTests {
         }
     }
 
-    @Test("F4: response_type=id_token with prompt=none returns an id_token with the nonce in the fragment")
+    @Test("F4: A request with response_type=id_token and prompt=none returns an id_token with the nonce in the fragment")
     func identifiesUser() async throws {
         try await TestServer.run { server in
             let session = try await server.session()

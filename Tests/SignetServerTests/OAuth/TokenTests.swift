@@ -227,7 +227,7 @@ struct TokenTests {
 @Suite("Refresh tokens")
 struct RefreshTests {
     @Test("A refresh token gives new tokens in the request form of each SDK", arguments: ["", "token", "code"])
-    func renewsTokens(responseType: String) async throws {
+    func renewsTokensInFormOfEachSDK(responseType: String) async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             let old = try #require(tokens.refresh)

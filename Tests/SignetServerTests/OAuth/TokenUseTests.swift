@@ -56,7 +56,7 @@ struct TokenUseTests {
         }
     }
 
-    @Test("userinfo rejects an access token of another realm, a refresh token and an id_token")
+    @Test("The userinfo endpoint rejects an access token of another realm, a refresh token and an id_token")
     func userInfoRejectsOtherTokens() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
@@ -72,7 +72,7 @@ struct TokenUseTests {
             [:], ["accept-api-version": "resource=2.1,protocol=1.0", "x-requested-with": "forgerock-sdk"],
             ["Accept-API-Version": "resource=2.1, protocol=1.0"],
         ])
-    func revokesAccessToken(headers: [String: String]) async throws {
+    func revokesTokensOfEachSDK(headers: [String: String]) async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             for token in [tokens.access, tokens.access, "never was"] {

@@ -256,7 +256,7 @@ struct LoginPageTests {
         }
     }
 
-    @Test("prompt=login asks for one more login although a session exists")
+    @Test("The parameter prompt=login asks for one more login although a session exists")
     func promptLoginAsksOnce() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)

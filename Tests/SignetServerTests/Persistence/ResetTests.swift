@@ -12,7 +12,7 @@ struct ResetTests {
     @Test(
         "A reset restores the initial state for good but keeps console sessions and the id_token keys",
         arguments: StateKind.available)
-    func resetRestoresInitialState(kind: StateKind) async throws {
+    func resetKeepsConsoleSessionsAndKeys(kind: StateKind) async throws {
         try await StateLocation.with(kind) { location in
             let clock = ManualClock()
             try await location.server(clock: clock, { $0.signingKey = nil }) { server in

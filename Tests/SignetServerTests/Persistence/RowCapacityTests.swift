@@ -39,7 +39,7 @@ struct RowCapacityTests {
         }
     }
 
-    @Test("What unauthenticated clients can begin has a maximum in a file, and what users have has none")
+    @Test("Only the rows that unauthenticated clients create have a maximum in a file")
     func limitsUnauthenticatedKinds() {
         let limited = RowKind.allCases.filter { $0.fileCapacity != nil }
         #expect(Set(limited) == [.deviceCode, .journey, .loginFlow, .suspendedJourney, .userCode])

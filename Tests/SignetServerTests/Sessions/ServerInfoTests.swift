@@ -65,7 +65,7 @@ struct ServerInfoTests {
     }
 
     @Test("S9: The version is for administrators only")
-    func tellsVersionToAdministrators() async throws {
+    func returnsVersionToAdministratorsOnly() async throws {
         let configuration = ServerConfiguration.sample {
             var administrator = User(name: "amadmin", password: Secret("pin".utf8))
             administrator.isAdministrator = true
@@ -94,7 +94,7 @@ struct ServerInfoTests {
     }
 
     @Test("S9: Another item, version or method of the server information is refused")
-    func refusesUnknown() async throws {
+    func refusesUnknownServerInformation() async throws {
         try await TestServer.run { server in
             let unknown = try await Self.get("nosuch", on: server)
             #expect(unknown.status == 404)
@@ -105,7 +105,7 @@ struct ServerInfoTests {
     }
 
     @Test("The configuration file makes a user an administrator")
-    func readsSetting() throws {
+    func readsAdministratorSetting() throws {
         let file = try ServerConfiguration(yaml: "users: [{name: amadmin, administrator: true}, {name: demo}]")
         #expect(file.users.map(\.isAdministrator) == [true, false])
     }

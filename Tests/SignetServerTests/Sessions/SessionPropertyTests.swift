@@ -136,7 +136,7 @@ struct SessionPropertyTests {
     }
 
     @Test("The configuration file lists the session properties of users, without those of the server")
-    func readsSetting() throws {
+    func readsSessionPropertySetting() throws {
         let file = try ServerConfiguration(yaml: "server: {sessionProperties: [theme, language]}")
         #expect(file.sessionProperties == ["theme", "language"])
         for names in ["[AMCtxId]", "[theme, Service]", "theme"] {

@@ -104,7 +104,7 @@ struct SessionTests {
         }
     }
 
-    @Test("S17: getSessionInfo by tokenId needs a session of the caller's own", arguments: [false, true])
+    @Test("S17: The action getSessionInfo by tokenId needs a session of the caller's own", arguments: [false, true])
     func describesOtherSessionToCallerWithSession(hasSession: Bool) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
@@ -220,7 +220,7 @@ struct SameSiteTests {
     }
 
     @Test("The configuration file names SameSite in lower case, and refuses other words")
-    func readsSetting() throws {
+    func readsSameSiteSetting() throws {
         let file = try ServerConfiguration(yaml: "server: {cookieSameSite: none, devicePendingStatus: 403}")
         #expect(file.cookieSameSite == .none && file.devicePendingStatus == 403)
         for text in ["cookieSameSite: off", "devicePendingStatus: 500"] {

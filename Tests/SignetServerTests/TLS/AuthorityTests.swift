@@ -164,7 +164,7 @@ struct AuthorityTests {
         "A file or directory of another user is refused with its name",
         .enabled(if: geteuid() == 0, "only root can give files away"),
         arguments: ["tls", "tls/authority.key", "tls/authority.pem", "tls/server.key", "tls/server.pem"])
-    func refusesForeignOwner(name: String) async throws {
+    func refusesAuthorityOfForeignOwner(name: String) async throws {
         try await TemporaryDirectory.with { directory in
             _ = try authority(directory).identity(at: Self.start)
             #expect(chown(directory.file(name), 65534, 65534) == 0)

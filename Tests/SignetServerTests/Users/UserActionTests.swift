@@ -17,7 +17,7 @@ struct UserActionTests {
         return try await server.send(.post, "\(path)/users?_action=\(action)", headers: headers, body: body)
     }
 
-    @Test("S9: idFromSession names the user of the session")
+    @Test("S9: The action idFromSession names the user of the session")
     func namesUser() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
@@ -91,7 +91,7 @@ struct UserActionTests {
             ("", "resource=2.0", "{}", 400), ("create", "resource=2.0", "{}", 501), ("idFromSession", "resource=9.0", "{}", 404),
             ("validateGoto", "resource=2.0", "[]", 400),
         ])
-    func refusesUnknown(action: String, version: String, body: String, status: Int) async throws {
+    func refusesUnknownUserAction(action: String, version: String, body: String, status: Int) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             #expect(try await Self.act(action, session, body, version: version, on: server).status == status)
