@@ -290,7 +290,7 @@ let package = Package(
             name: "SignetStorageTests",
             dependencies: [
                 "FirstUseWorker", "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe",
-                "TestSupport", crypto, grdb, logging,
+                "TestSupport", crypto, grdb,
             ],
             exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
         // The samples of the vendors' documentation that use the ForgeRock modules, and the apps of Examples, each sample in a

@@ -4,17 +4,13 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 import struct SignetCore.AccessToken
 
 @Suite("First start of an app that used the ForgeRock SDK")
 struct LegacyStoreTests {
-    private static func archive() throws -> LegacyArchive {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try LegacyArchive(try Data(contentsOf: tests.appending(path: "SignetTransferTests/Fixtures/keychain.plist")))
-    }
-
     private static let application = "com.example.app"
 
     /// Starts the SDK in a process of its own and waits until that is complete.
@@ -22,7 +18,7 @@ struct LegacyStoreTests {
         _ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am", cookieName: String? = nil
     ) async throws {
         try await FRAuthProcess.$current.withValue(process(keychain, lockFile)) {
-            try FRAuth.setLegacyStore(Self.archive())
+            try FRAuth.setLegacyStore(LegacyArchive.fixture())
             try FRAuth.start(options: FROptions(url: url, realm: "alpha", cookieName: cookieName))
             await FRAuth.shared?.ready()
         }
@@ -100,7 +96,7 @@ struct LegacyStoreTests {
         try await TemporaryDirectory.with(inMemory: true) { directory in
             let path = directory.file("lock")
             try await FRAuthProcess.$current.withValue(process(keychain, path)) {
-                try FRAuth.setLegacyStore(archive())
+                try FRAuth.setLegacyStore(LegacyArchive.fixture())
                 store.inject(StoreFault(.full, at: .put, .when { $0.number > number }))
                 try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "alpha"))
                 let started = try #require(FRAuth.shared)
@@ -179,7 +175,7 @@ struct LegacyStoreTests {
         try await TemporaryDirectory.with(inMemory: true) { directory in
             let process = Self.process(keychain, directory.file("lock"))
             try await FRAuthProcess.$current.withValue(process) {
-                try FRAuth.setLegacyStore(RestartingStore(try Self.archive(), process))
+                try FRAuth.setLegacyStore(RestartingStore(try LegacyArchive.fixture(), process))
                 try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "alpha"))
                 // The first start is complete, and then the second one, which began meanwhile.
                 for _ in 0..<2 { await FRAuth.shared?.ready() }

@@ -3,15 +3,11 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("First start of an authenticator app that used the ForgeRock SDK")
 struct LegacyStoreTests {
-    private static func archive() throws -> LegacyArchive {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return try LegacyArchive(try Data(contentsOf: tests.appending(path: "SignetTransferTests/Fixtures/keychain.plist")))
-    }
-
     private static func settings(_ directory: VaultDirectory) -> LegacySettings {
         var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
         settings.vault = directory
@@ -60,7 +56,7 @@ struct LegacyStoreTests {
                 FRAClient.start()
                 #expect(FRAClient.shared == nil)
                 #expect((FRAClient.lastStorageError as? StoreError)?.code == .keyUnavailable)
-                try FRAClient.setLegacyStore(Self.archive())
+                try FRAClient.setLegacyStore(LegacyArchive.fixture())
                 FRAClient.start()
                 let count = FRAClient.shared?.getAllAccounts().count
                 #expect(count == 3)

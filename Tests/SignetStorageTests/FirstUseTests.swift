@@ -1,7 +1,7 @@
 import Foundation
-import Logging
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetStorage
@@ -37,8 +37,7 @@ struct FirstUseTests {
 
         func store(_ protectors: [any KeyProtector] = [], _ environment: [String: String] = [:]) throws -> FirstUseStore {
             try FirstUseStore(
-                directory, preferences, environment: environment, protectors: protectors,
-                logger: Logger(label: "test") { _ in self.log.handler })
+                directory, preferences, environment: environment, protectors: protectors, logger: log.logger)
         }
     }
 

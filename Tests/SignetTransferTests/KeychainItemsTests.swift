@@ -13,23 +13,9 @@ struct KeychainItemsTests {
     private static let quay = AccountID(issuer: "Quay", accountName: "ada")
     private static let uid = "7C2B9E1A-0000-4000-8000-000000000001"
 
-    private static func archive() throws -> LegacyArchive {
-        try LegacyArchive(Data(TransferFixture.bytes("keychain.plist")))
-    }
-
-    /// A store with some items of another one, changed by `change`, which returns nil for an item that does not open.
-    private struct ChangedStore: LegacyStore {
-        let store: any LegacyStore
-        let change: @Sendable (_ service: String, _ item: LegacyItem) -> Data?
-
-        func items(of service: String, sealedBy key: LegacyKey?) throws(StoreError) -> [LegacyItem] {
-            try store.items(of: service, sealedBy: key).map { LegacyItem(name: $0.name, content: change(service, $0)) }
-        }
-    }
-
     @Test("Accounts, mechanisms and messages are read as both SDKs archive them")
     func readsAccountsOfBothSDKs() throws {
-        let content = try LegacyAccounts.read(Self.archive())
+        let content = try LegacyAccounts.read(LegacyArchive.fixture())
         #expect(content.accounts.map(\.id) == [TransferFixture.bank, Self.old, Self.quay])
         #expect(content.skipped.isEmpty)
         #expect(content.leftOut == ["device token": 2])
@@ -52,7 +38,7 @@ struct KeychainItemsTests {
 
     @Test("The credentials of Ping's modules are one account, with their times, secrets and policies")
     func readsPingCredentials() throws {
-        let content = try LegacyAccounts.read(Self.archive())
+        let content = try LegacyAccounts.read(LegacyArchive.fixture())
         let quay = try #require(content.accounts.last)
         #expect(quay.displayIssuer == "The Quay" && quay.policies["deviceTampering"]?["score"] == .number(0.5))
         #expect(quay.mechanisms.map(\.kindName) == [.totp, .hotp, .push])
@@ -69,8 +55,8 @@ struct KeychainItemsTests {
     }
 
     @Test("Messages keep the time at which they were sent and the decision")
-    func readsMessages() throws {
-        let messages = try LegacyAccounts.read(Self.archive()).notifications
+    func readsPushMessagesOfKeychain() throws {
+        let messages = try LegacyAccounts.read(LegacyArchive.fixture()).notifications
         #expect(messages.map(\.messageID) == ["AUTHENTICATE:1", "AUTHENTICATE:9"])
         #expect(messages.map(\.decision) == [.approved, nil])
         #expect(messages[0].message.kind == .number(choices: [34, 56, 82]))
@@ -90,7 +76,7 @@ struct KeychainItemsTests {
     @Test("A damaged or sealed item is skipped with a reason, and all others are read", arguments: [true, false])
     func skipsDamagedItem(isSealed: Bool) throws {
         let name = "Harbor Bank-mira-hotp"
-        let store = ChangedStore(store: try Self.archive()) { _, item in
+        let store = ChangedLegacyStore(try LegacyArchive.fixture()) { _, item in
             item.name != name ? item.content : isSealed ? nil : item.content?.dropLast(3)
         }
         let content = try LegacyAccounts.read(store)
@@ -102,7 +88,8 @@ struct KeychainItemsTests {
 
     @Test("No mechanism is taken over without the lock of its account when the account's own item is damaged")
     func refusesMechanismsOfDamagedAccount() throws {
-        let store = ChangedStore(store: try Self.archive()) { _, item in item.name == "Old Bank-joe" ? nil : item.content }
+        let store = ChangedLegacyStore(try LegacyArchive.fixture()) { _, item in item.name == "Old Bank-joe" ? nil : item.content
+        }
         let content = try LegacyAccounts.read(store)
         #expect(content.accounts.flatMap(\.mechanisms).count == 5)
         #expect(Set(content.skipped.map(\.type)) == ["account", "totp"])
@@ -111,7 +98,7 @@ struct KeychainItemsTests {
 
     @Test("A credential of PingOath without its secret, and one that is not JSON, are skipped")
     func skipsPingCredentialWithoutSecret() throws {
-        let store = ChangedStore(store: try Self.archive()) { service, item in
+        let store = ChangedLegacyStore(try LegacyArchive.fixture()) { service, item in
             switch service {
             case "com.pingidentity.oath.secrets": nil
             case "com.pingidentity.push.credentials": Data("{".utf8)
@@ -127,9 +114,11 @@ struct KeychainItemsTests {
     @Test("An archived object of another class in the place of an account is refused")
     func refusesForeignObject() throws {
         let token = try #require(
-            try Self.archive().items(of: "com.forgerock.ios.authenticator.keychainservice.local.pushDeviceToken", sealedBy: nil)
-                .first?.content)
-        let store = ChangedStore(store: try Self.archive()) { service, item in
+            try LegacyArchive.fixture().items(
+                of: "com.forgerock.ios.authenticator.keychainservice.local.pushDeviceToken", sealedBy: nil
+            )
+            .first?.content)
+        let store = ChangedLegacyStore(try LegacyArchive.fixture()) { service, item in
             service.hasSuffix(".mechanism") ? token : item.content
         }
         let content = try LegacyAccounts.read(store)
@@ -140,7 +129,7 @@ struct KeychainItemsTests {
     @Test("An import of the items stores all of them at once, and a second import stores nothing")
     func importsOnce() async throws {
         let authenticator = AuthenticatorFixture().authenticator
-        let content = try LegacyAccounts.read(Self.archive())
+        let content = try LegacyAccounts.read(LegacyArchive.fixture())
         let first = try await authenticator.importAccounts(content)
         #expect(first.imported.count == 6 && first.notificationCount == 2)
         let again = try await authenticator.importAccounts(content)

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Security
 import SignetCore
 import SignetStorage
@@ -130,29 +129,5 @@ private func code(of keychain: VaultProvider) async -> StoreError.Code? {
         return nil
     } catch {
         return error.code
-    }
-}
-
-/// The lines that a logger was given.
-private final class Log: Sendable {
-    private let state = Mutex<[String]>([])
-
-    var lines: [String] { state.withLock { $0 } }
-
-    var logger: Logger { Logger(label: "check") { _ in Handler(target: self) } }
-
-    private struct Handler: LogHandler {
-        let target: Log
-        var logLevel = Logger.Level.trace
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            target.state.withLock { $0.append("\(event.level.rawValue) \(event.message)") }
-        }
     }
 }

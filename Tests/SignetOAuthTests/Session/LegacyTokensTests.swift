@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetOAuth
 import SignetStorage
+import TestSupport
 import Testing
 
 @Suite("Session and tokens of the ForgeRock SDK for iOS")
@@ -15,28 +16,11 @@ struct LegacyTokensTests {
         LegacyTokens.Owner(url: url, realm: "alpha", bundle: bundle, accessGroup: accessGroup)
     }
 
-    /// The exported items that a script wrote from the published layout.
-    private static func archive() throws -> LegacyArchive {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return try LegacyArchive(try Data(contentsOf: tests.appending(path: "SignetTransferTests/Fixtures/keychain.plist")))
-    }
-
-    /// The items of an archive without those that `leavesOut` returns true for, which do not open.
-    private struct Part: LegacyStore {
-        let archive: LegacyArchive
-        let leavesOut: @Sendable (_ service: String, _ name: String) -> Bool
-
-        func items(of service: String, sealedBy key: LegacyKey?) throws(StoreError) -> [LegacyItem] {
-            archive.items(of: service, sealedBy: key)
-                .map { LegacyItem(name: $0.name, content: leavesOut(service, $0.name) ? nil : $0.content) }
-        }
-    }
-
     @Test(
         "The session, the tokens and the cookies of a server are read, with and without an access group",
         arguments: [nil, "group"] as [String?])
-    func readsSession(accessGroup: String?) throws {
-        let legacy = try LegacyTokens(in: Self.archive(), of: Self.owner(accessGroup: accessGroup), now: Self.now)
+    func readsLegacySession(accessGroup: String?) throws {
+        let legacy = try LegacyTokens(in: LegacyArchive.fixture(), of: Self.owner(accessGroup: accessGroup), now: Self.now)
         #expect(
             legacy.session == SSOToken(value: Secret(text: "forgerock-session"), successURL: "/am/console", realm: "/alpha"))
         let token = try #require(legacy.token)
@@ -58,14 +42,16 @@ struct LegacyTokensTests {
             Self.owner(bundle: "com.example.other"),
         ]
         for owner in others {
-            let legacy = try LegacyTokens(in: Self.archive(), of: owner, now: Self.now)
+            let legacy = try LegacyTokens(in: LegacyArchive.fixture(), of: owner, now: Self.now)
             #expect(legacy.isEmpty && legacy.damaged.isEmpty)
         }
     }
 
     @Test("A session whose tokens are damaged is read alone")
     func readsSessionWithoutTokens() throws {
-        let part = Part(archive: try Self.archive()) { service, _ in service.hasSuffix(".local") }
+        let part = ChangedLegacyStore(try LegacyArchive.fixture()) { service, item in
+            service.hasSuffix(".local") ? nil : item.content
+        }
         let legacy = try LegacyTokens(in: part, of: Self.owner(), now: Self.now)
         #expect(legacy.session != nil && legacy.token == nil)
         #expect(legacy.damaged == ["access_token"])
@@ -73,7 +59,9 @@ struct LegacyTokensTests {
 
     @Test("Tokens of a session that does not open are not taken over without it")
     func refusesTokensWithoutSession() throws {
-        let part = Part(archive: try Self.archive()) { _, name in name == "sso_token" }
+        let part = ChangedLegacyStore(try LegacyArchive.fixture()) { _, item in
+            item.name == "sso_token" ? nil : item.content
+        }
         let legacy = try LegacyTokens(in: part, of: Self.owner(), now: Self.now)
         #expect(legacy.session == nil && legacy.token == nil)
         #expect(legacy.damaged == ["sso_token"])
