@@ -3,7 +3,7 @@
 //
 //     SecretServiceProbe TIMEOUT-MS UNLOCK-MS|- COMMAND [ARGUMENT ...]
 //
-// Prints one line: `ok VALUE`, or `error CODE REASON`.
+// Prints one line: `ok VALUE`, or `error CODE REASON`. Before it, `retry-unwrap` prints the line `opened`.
 
 import Glibc
 import SignetCore
@@ -60,6 +60,8 @@ func storeEpochs(
 }
 
 /// Opens repeatedly until a number of refusals, or up to a limit, and counts each outcome.
+///
+/// Prints the line `opened` after the first call that opens, so that a test knows when to change the keyring.
 func retryUnwrap(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
     var outcomes: [String: Int] = [:]
     var left = refusals
@@ -73,6 +75,10 @@ func retryUnwrap(_ protector: SecretServiceProtector, wrapped: [UInt8], context:
             left -= 1
         }
         outcomes[outcome, default: 0] += 1
+        if outcomes == ["opened": 1] {
+            print("opened")
+            fflush(nil)
+        }
     }
     return outcomes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
 }

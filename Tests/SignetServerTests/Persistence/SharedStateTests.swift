@@ -161,18 +161,27 @@ struct SharedStateTests {
                 }
             }
             try write((0..<10).map { "old \($0)" }, until: 100, now: 0)
-            // The removal of each row takes a while.
+            // The removal of a row waits until the gate is open.
             try await location.execute(
                 """
-                CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
-                    'BEGIN PERFORM pg_sleep(0.4); RETURN OLD; END';
-                CREATE TRIGGER slowly BEFORE DELETE ON signet_row FOR EACH ROW EXECUTE FUNCTION slowly()
+                CREATE TABLE gate (number integer);
+                CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS
+                    'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN OLD; END';
+                CREATE TRIGGER held BEFORE DELETE ON signet_row FOR EACH ROW EXECUTE FUNCTION held()
                 """)
-            // Rows are removed only at intervals.
-            try await Task.sleep(for: .milliseconds(300))
-            try write(["new"], until: 1000, now: 100)
+            // Rows are removed only at intervals, so the first write does not always begin to remove them.
+            let isHeld = try await eventually {
+                try write(["new"], until: 1000, now: 100)
+                return try await location.removesRows()
+            }
+            #expect(isHeld)
             #expect(try count() == 11, "the write returned before the expired rows were removed")
-            let isSwept = try await eventually { try count() == 1 }
+            try await location.execute("INSERT INTO gate VALUES (1)")
+            // A removal that was held for longer than the statement timeout has failed; a later write begins another one.
+            let isSwept = try await eventually {
+                try write(["new"], until: 1000, now: 100)
+                return try count() == 1
+            }
             #expect(isSwept)
         }
     }
@@ -256,6 +265,12 @@ extension StateLocation {
     func holdsChangeBack(in postgres: PostgresServer) async throws -> Bool {
         let waiting = "SELECT 1 FROM pg_locks WHERE relation = 'signet_row_version'::regclass AND NOT granted"
         return try await !postgres.execute(waiting, in: database).isEmpty
+    }
+
+    /// True while expired rows are being removed.
+    func removesRows() async throws -> Bool {
+        let active = try "SELECT 1 FROM pg_stat_activity WHERE datname = '\(database)' AND state = 'active'"
+        return try await !execute("\(active) AND query LIKE 'DELETE FROM signet_row WHERE ctid%'").isEmpty
     }
 
     func endListeners() async throws {
