@@ -88,7 +88,7 @@ struct PostgresStoreTests {
 
     @Test("A PostgreSQL store locked by another process times out as busy, stays readable, and recovers")
     func reportsLockedTable() async throws {
-        try await withStore(timeout: 0.3) { store, server, table in
+        try await withStore(timeout: 5) { store, server, table in
             let holder = try PostgresStore(connection: server.connection, table: table)
             try holder.write { (records: any RecordWriter) throws(StoreError) in
                 try records.put([2], key)
@@ -104,7 +104,7 @@ struct PostgresStoreTests {
 
     @Test("A PostgreSQL store times out as busy while the server hangs, and recovers with it")
     func reportsHangingServer() async throws {
-        try await withStore(timeout: 0.3) { store, server, _ in
+        try await withStore(timeout: 5) { store, server, _ in
             let backend = try await #require(pid_t(server.execute(Self.otherBackends)[0]))
             kill(backend, SIGSTOP)
             defer { kill(backend, SIGCONT) }

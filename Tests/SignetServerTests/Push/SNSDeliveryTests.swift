@@ -34,7 +34,7 @@ struct SNSDeliveryTests {
         "S11: A login whose message SNS does not accept fails with AM's 500, and its push message is reported",
         arguments: failures)
     func loginFailsWithSNS(fault: StandInSNS.Answer, words: String) async throws {
-        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? fault : .good }
+        let sns = try StandInSNS(timeout: fault.timeout) { request, _ in request.action == "Publish" ? fault : .good }
         try await run(sns) { server in
             _ = try await server.registeredPhone()
             let reply = try await server.logIn("PushLogin")
@@ -54,7 +54,7 @@ struct SNSDeliveryTests {
 
     @Test("S11: On a setting, a login whose message SNS does not accept goes on waiting", arguments: failures)
     func loginWaitsOnSetting(fault: StandInSNS.Answer, words: String) async throws {
-        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? fault : .good }
+        let sns = try StandInSNS(timeout: fault.timeout) { request, _ in request.action == "Publish" ? fault : .good }
         try await run(sns, waitsForDelivery: false) { server in
             let phone = try await server.registeredPhone()
             let (step, _) = try await server.waitingLogin(phone: phone)
@@ -263,7 +263,9 @@ struct SNSDeliveryTests {
 
     @Test("On a setting, a login does not wait for a silent SNS, and the failed delivery is reported")
     func loginDoesNotWaitForSilentSNS() async throws {
-        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? .silence : .good }
+        let sns = try StandInSNS(timeout: StandInSNS.Answer.silence.timeout) { request, _ in
+            request.action == "Publish" ? .silence : .good
+        }
         try await run(sns, waitsForDelivery: false) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -368,7 +370,7 @@ struct SNSDeliveryTests {
         ])
     func refusesUnregisteredToken(fault: StandInSNS.Answer, status: Int) async throws {
         for waitsForDelivery in [true, false] {
-            let sns = try StandInSNS(timeout: 1) { _, before in before < 2 ? fault : .good }
+            let sns = try StandInSNS(timeout: fault.timeout) { _, before in before < 2 ? fault : .good }
             try await run(sns, waitsForDelivery: waitsForDelivery) { server in
                 let step = try await server.logIn("PushRegistration").step
                 let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")

@@ -29,6 +29,9 @@ final class StandInSNS: Sendable {
         /// No answer until the client times out.
         case silence
         case cut
+
+        /// The timeout for a test with this answer, in seconds: short only when the test waits until it ends.
+        var timeout: Int { if case .silence = self { 5 } else { 60 } }
     }
 
     static let application = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"

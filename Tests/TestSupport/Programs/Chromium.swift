@@ -186,25 +186,22 @@ package struct ChromiumPage: Sendable {
 
     /// Focuses a field and replaces its content.
     package func fill(_ selector: String, _ text: String) async throws {
-        let field = Self.literal(selector)
-        guard
-            try await evaluate("(e => { e?.focus(); e?.select?.(); return !!e })(document.querySelector(\(field)))")
-                == .bool(true)
-        else { throw Chromium.Failure(description: "there is no \(selector)") }
+        try await wait(for: "(e => { e?.focus(); e?.select?.(); return e })(\(Self.loaded(selector)))")
         try await call("Input.insertText", ["text": .string(text)])
     }
 
     /// Clicks an element with the mouse.
     package func click(_ selector: String) async throws {
-        let point = try await evaluate(
-            """
-            (e => {
-              if (!e) return null
-              e.scrollIntoView({ block: 'center', behavior: 'instant' })
-              const r = e.getBoundingClientRect()
-              return [Math.round(r.x + r.width / 2), Math.round(r.y + r.height / 2)]
-            })(document.querySelector(\(Self.literal(selector))))
-            """)
+        let point = try await value(
+            of:
+                """
+                (e => {
+                  if (!e) return null
+                  e.scrollIntoView({ block: 'center', behavior: 'instant' })
+                  const r = e.getBoundingClientRect()
+                  return [Math.round(r.x + r.width / 2), Math.round(r.y + r.height / 2)]
+                })(\(Self.loaded(selector)))
+                """)
         guard let point = point.array, point.count == 2 else { throw Chromium.Failure(description: "there is no \(selector)") }
         for type in ["mousePressed", "mouseReleased"] {
             try await call(
@@ -230,5 +227,10 @@ package struct ChromiumPage: Sendable {
     }
 
     private static func literal(_ text: String) -> String { JSON.text(of: .string(text)) }
+
+    /// An expression for an element; null until the page has loaded completely and contains the element.
+    private static func loaded(_ selector: String) -> String {
+        "(document.readyState === 'complete' ? document.querySelector(\(literal(selector))) : null)"
+    }
 }
 #endif
