@@ -7,10 +7,10 @@ enum ItemRows {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "signet-bench-items-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let place = VaultDirectory(path: directory.path(percentEncoded: false))
-        let vault = try place.createVault(.keyFile)
+        let location = VaultDirectory(path: directory.path(percentEncoded: false))
+        let vault = try location.createVault(.keyFile)
         // As the default keychain opens it.
-        let keychain = VaultProvider { () throws(StoreError) in try StandardStore.open(in: place) }
+        let keychain = VaultProvider { () throws(StoreError) in try DefaultStore.open(in: location) }
         let stored = KeychainStorage<Session>(account: "session", in: keychain)
         let cached = KeychainStorage<Session>(account: "session", cacheable: true, in: keychain)
         try await stored.save(item: Session())

@@ -7,8 +7,8 @@ final class PyOTP {
         hotp = pyotp.HOTP(sys.argv[1])
         print("ready", flush=True)
         for line in sys.stdin:
-            verb, number = line.split()
-            if verb == "code":
+            command, number = line.split()
+            if command == "code":
                 print(hotp.at(int(number)), flush=True)
             else:
                 counters = range(int(number))

@@ -25,7 +25,7 @@ enum RushRows {
         return [memory, disk]
     }
 
-    private static func row(_ place: String, _ store: AccountRecords, _ limit: Limit) async throws -> Row {
+    private static func row(_ kind: String, _ store: AccountRecords, _ limit: Limit) async throws -> Row {
         let server = try LoopbackServer()
         defer { server.stop() }
         let transport = AsyncHTTPTransport()
@@ -38,7 +38,7 @@ enum RushRows {
         }
         await transport.close()
         try await client.shutdown()
-        return Row("\(messages) pushes received and approved \(place), beside bare POSTs", try result.get(), limit)
+        return Row("\(messages) pushes received and approved \(kind), beside bare POSTs", try result.get(), limit)
     }
 
     /// All the messages, in turns with as many POSTs, several times.

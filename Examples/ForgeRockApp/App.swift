@@ -58,7 +58,7 @@ struct App {
         case "document-login": return try await DocumentSamples.logIn(arguments[0])
         case "property-list-login": return try await LoginSamples.logInWithPropertyList()
         case "user": return try LoginSamples.user(arguments[0])
-        case "second-start": return try await LoginSamples.startAgain(arguments[0])
+        case "second-start": return try await LoginSamples.secondStart(arguments[0])
         case "start-without-options": return try LoginSamples.startWithoutOptions()
         case "overrides": return try await LoginSamples.overrides(arguments[0])
         case "logout": return try await LoginSamples.logOut(arguments[0])

@@ -38,7 +38,7 @@ enum LoginSamples {
     }
 
     /// A start with another scope removes the user.
-    static func startAgain(_ url: String) async throws -> String {
+    static func secondStart(_ url: String) async throws -> String {
         try start(url)
         let before = describeUser()
         let changed = options(url)

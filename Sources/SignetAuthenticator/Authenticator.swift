@@ -41,7 +41,7 @@ public struct Authenticator: Sendable {
     ///   - requestLogger: Called with a summary of each request, without secrets.
     public init(
         store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock(),
-        policies: AccountPolicies = .standard, retention: NotificationRetention = .standard,
+        policies: AccountPolicies = .default, retention: NotificationRetention = .default,
         interceptors: [any RequestInterceptor] = [], platforms: [any PushPlatform] = [],
         requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) {
@@ -96,7 +96,7 @@ public struct Authenticator: Sendable {
 /// The push platforms of an authenticator: AM's and those that the app has added.
 struct PushPlatforms: Sendable {
     private let others: [any PushPlatform]
-    private let standard = AccessManagerPlatform()
+    private let accessManager = AccessManagerPlatform()
 
     init(_ others: [any PushPlatform]) {
         self.others = others
@@ -108,7 +108,7 @@ struct PushPlatforms: Sendable {
         let name = name ?? AccessManagerPlatform.name
         if let platform = others.last(where: { $0.name == name }) { return platform }
         guard name == AccessManagerPlatform.name else { throw .unknownPlatform(name) }
-        return standard
+        return accessManager
     }
 
     /// Finds the platform of a message, and reads the mechanism that the message names, unverified.
@@ -121,7 +121,7 @@ struct PushPlatforms: Sendable {
             return IncomingMessage(mechanismUID: uid, platform: platform.mark) { try platform.open(delivery, for: $0) }
         }
         let message = try SealedPushMessage(delivery.message)
-        return IncomingMessage(mechanismUID: try message.claimedMechanismUID(), platform: standard.mark) { mechanism in
+        return IncomingMessage(mechanismUID: try message.claimedMechanismUID(), platform: accessManager.mark) { mechanism in
             guard let push = mechanism.push else { throw AuthenticatorError.noPush }
             return try message.open(with: push.secret)
         }

@@ -43,7 +43,7 @@ public struct DevServer: Sendable {
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func emailLinks(to user: String, realm: String = "/") async throws -> [String] {
         try await context.store.read { tx in
-            try tx.outbox.links(of: UserKey(realm: RealmPath(realm), name: user))
+            try tx.emails.links(of: UserKey(realm: RealmPath(realm), name: user))
         }
     }
 

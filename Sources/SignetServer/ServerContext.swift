@@ -63,7 +63,7 @@ final class ServerContext: Sendable {
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
-                clients: clients, trees: trees, clock: clock, broken: BrokenRows(logger: logger), logger: logger),
+                clients: clients, trees: trees, clock: clock, unreadableRows: UnreadableRows(logger: logger), logger: logger),
             time: { RequestTime(now: clock.now, configuration: settings, baseURL: address.baseURL) },
             perform: { effects.perform($0, at: $1) })
         (self.store, self.address, self.configuration) = (store, address, settings)

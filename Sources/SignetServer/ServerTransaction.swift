@@ -68,7 +68,7 @@ struct ServerTransaction {
     var flows: Table<String, LoginFlow>
     var flowLimiter: LoginFlowLimiter
     var console: ConsoleAccess
-    var outbox: SentEmails
+    var emails: SentEmails
     var nonces: NonceStore
     var sessions: SSOSessionStore
     var tokens: TokenStore
@@ -97,7 +97,7 @@ struct ServerTransaction {
         flows = Table(.loginFlow, transaction)
         flowLimiter = LoginFlowLimiter(transaction, time.configuration.limits.loginFlows)
         console = ConsoleAccess(transaction)
-        outbox = SentEmails(transaction)
+        emails = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)
         sessions = SSOSessionStore(transaction, constants.counter, directory, time)
         tokens = TokenStore(transaction, directory, time)

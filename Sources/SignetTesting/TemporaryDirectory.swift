@@ -24,8 +24,8 @@ public struct TemporaryDirectory: Sendable {
     /// - Throws: ``CreationError``.
     public init(inMemory: Bool = false) throws(CreationError) {
         let memory = "/dev/shm"
-        let standard = FileManager.default.temporaryDirectory.path(percentEncoded: false)
-        let parent = inMemory && access(memory, W_OK) == 0 ? memory : standard
+        let systemDirectory = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+        let parent = inMemory && access(memory, W_OK) == 0 ? memory : systemDirectory
         var template = Array((parent + "/signet-test-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw CreationError() }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -43,7 +43,7 @@ public struct AccountArchive: Sendable, Hashable {
     /// - Returns: The header, then the nonce, the ciphertext and the tag.
     /// - Throws: `StoreError` with `invalid` when the passphrase is empty or the archive would be larger than ``maxLength``, with
     ///   `failed` when there is not enough memory.
-    public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
+    public func sealed(with passphrase: Secret, cost: ScryptCost = .default) throws(StoreError) -> [UInt8] {
         guard passphrase.count > 0 else {
             throw StoreError(.invalid, "make backup", "the passphrase is empty; an empty one protects nothing")
         }

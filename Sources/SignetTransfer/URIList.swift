@@ -97,28 +97,28 @@ enum URIList {
     ///   - place: The position of the entry in the file, such as `line 4`.
     ///   - builder: The content to which the account is added.
     ///   - policy: The policy for push endpoints.
-    static func add(_ uri: String, at place: String, to builder: inout ImportBuilder, policy: EndpointPolicy) {
+    static func add(_ uri: String, at location: String, to builder: inout ImportBuilder, policy: EndpointPolicy) {
         let joined = joinedURIs(uri)
         guard joined.count < 2 else {
             let detail = "uri: there are \(joined.count) URIs in one, and one of them may be cut off"
-            for uri in joined { skip(uri, at: place, detail, to: &builder) }
+            for uri in joined { skip(uri, at: location, detail, to: &builder) }
             return
         }
         // Other programs write their own types of codes as an ordinary type with an extra parameter. Without support for that
         // parameter the codes would be wrong.
         if let kind = foreignKind(uri) {
-            return skip(uri, at: place, "type: neither totp nor hotp", .unsupportedType, type: kind, to: &builder)
+            return skip(uri, at: location, "type: neither totp nor hotp", .unsupportedType, type: kind, to: &builder)
         }
         let (enrollment, namesAlgorithm): (Enrollment, Bool)
         do {
             (enrollment, namesAlgorithm) = try EnrollmentURI.parseListed(uri, policy: policy)
         } catch {
             let type = error == .steam ? "steam" : "unknown"
-            return skip(uri, at: place, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
+            return skip(uri, at: location, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
         }
         guard enrollment.push == nil else {
             let detail = "it registers with a server: enroll it with 'signet enroll'"
-            return skip(uri, at: place, detail, .needsServer, type: "push", to: &builder)
+            return skip(uri, at: location, detail, .needsServer, type: "push", to: &builder)
         }
         guard let oath = enrollment.oath else { return }
         var mechanism = ImportedMechanism(kind: .oath(oath))
@@ -135,13 +135,13 @@ enum URIList {
 
     /// Reports a URI by the account that it names, and by its place in the file.
     private static func skip(
-        _ uri: String, at place: String, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
+        _ uri: String, at location: String, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
         to builder: inout ImportBuilder
     ) {
         guard let account = EnrollmentURI.account(namedBy: uri) else {
-            return builder.skip(SkippedEntry(place, type: type, reason, detail))
+            return builder.skip(SkippedEntry(location, type: type, reason, detail))
         }
-        builder.skip(SkippedEntry(account.reportName, type: type, reason, "\(place): \(detail)"))
+        builder.skip(SkippedEntry(account.reportName, type: type, reason, "\(location): \(detail)"))
     }
 
     /// Returns the URIs in a text; the text itself when it is not several URIs.

@@ -8,8 +8,8 @@ import Testing
 /// Attacks on a user's browser: planted cookies, requests of other sites, markup in names.
 @Suite("Attacks: browsers", .timeLimit(.minutes(10)))
 struct BrowserAttacks {
-    /// The moment at which the attacker asks for the session of the login that the victim completes with a planted cookie.
-    enum Moment: CaseIterable {
+    /// The time at which the attacker asks for the session of the login that the victim completes with a planted cookie.
+    enum CookieTime: CaseIterable {
         case betweenFormAndPage, afterLogin
     }
 
@@ -25,7 +25,7 @@ struct BrowserAttacks {
             var victim = AttackedBrowser(server: server, cookies: attacker.cookies)
             let page = try await victim.open(flow)
             let sent = try await victim.submit(page, ["IDToken1": AttackedServer.victim, "IDToken2": AttackedServer.password])
-            if moment == .afterLogin { _ = try await victim.follow(sent) }
+            if time == .afterLogin { _ = try await victim.follow(sent) }
             for target in [flow, flow.replacing("/XUI/?", with: "/XUI/wait?"), flow] {
                 _ = try await attacker.open(target)
                 #expect(attacker.session == nil)

@@ -63,11 +63,11 @@ struct CommandAttacks {
             for number in 0..<AttackRun.rounds(14, 200) {
                 var bytes = Array(samples[number % samples.count].utf8)
                 for _ in 0..<Int.random(in: 0...4, using: &random) {
-                    let place = Int.random(in: 0..<bytes.count, using: &random)
+                    let offset = Int.random(in: 0..<bytes.count, using: &random)
                     switch Int.random(in: 0..<3, using: &random) {
-                    case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-                    case 1: bytes.removeSubrange(place..<min(bytes.count, place + 9))
-                    default: bytes.insert(contentsOf: bytes.prefix(50), at: place)
+                    case 0: bytes[offset] = UInt8.random(in: 0...255, using: &random)
+                    case 1: bytes.removeSubrange(offset..<min(bytes.count, offset + 9))
+                    default: bytes.insert(contentsOf: bytes.prefix(50), at: offset)
                     }
                     if bytes.isEmpty { bytes = [0] }
                 }

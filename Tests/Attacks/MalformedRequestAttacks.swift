@@ -78,7 +78,7 @@ private struct FuzzedServer: Sendable {
     static let gateway = """
 
         push:
-          gateway: {keys: [{accessKey: AKIDGATEWAY, secret: secret-of-the-front}]}
+          gateway: {keys: [{accessKey: AKIDGATEWAY, secret: secret-of-the-gateway}]}
         """
     private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("secret-of-the-front".utf8))
 

@@ -25,10 +25,10 @@ struct VaultAttacks {
                 var bytes = whole
                 // Half of the bits are in the heads of the pages, which SQLite's format has no checksum for.
                 let page = 4096 * Int.random(in: 0..<max(1, bytes.count / 4096), using: &random)
-                let place =
+                let offset =
                     number.isMultiple(of: 2)
                     ? page + Int.random(in: 0..<64, using: &random) : Int.random(in: 0..<bytes.count, using: &random)
-                bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 if try await isReported(bytes, listed, at: vault) { reported += 1 }
             }
             print("vault: seed \(seed), \(reported) of \(Self.flips) flipped bits were reported")

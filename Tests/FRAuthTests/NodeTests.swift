@@ -91,10 +91,10 @@ struct NodeTests {
                 { try await FRSession.authenticate(resumeURI: url) }
             ),
         ]
-        for (query, tell, ask) in begin {
+        for (query, authenticate, ask) in begin {
             try await scripted { transport in
                 let isNode = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
-                    tell { _, node, _ in done.resume(returning: node != nil) }
+                    authenticate { _, node, _ in done.resume(returning: node != nil) }
                 }
                 guard isNode, case .node = try await ask() else { throw Unexpected() }
                 #expect(transport.requests.count == 2)

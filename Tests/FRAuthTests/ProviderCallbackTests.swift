@@ -154,11 +154,11 @@ struct ProviderCallbackTests {
                 "PingOneProtectEvaluationCallback", output: ["pauseBehavioralData": .bool(true)],
                 inputs: ["signals", "clientError"]))
         var failures: [String] = []
-        let note: ProtectResultCallback = {
+        let completion: ProtectResultCallback = {
             if case .failure(let error) = $0 { failures.append("\(error.domain) \(error.code)") }
         }
-        start.start(completion: note)
-        evaluation.getData(completion: note)
+        start.start(completion: completion)
+        evaluation.getData(completion: completion)
         #expect(failures == ["com.forgerock.ios.PingProtect 1", "com.forgerock.ios.PingProtect 1"])
         #expect((start.inputValues["IDToken1clientError"] as? String)?.isEmpty == false)
         #expect((evaluation.inputValues["IDToken1clientError"] as? String)?.isEmpty == false)

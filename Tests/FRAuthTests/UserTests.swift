@@ -275,9 +275,9 @@ struct UserTests {
     @Test("On a machine without a vault, a login makes the vault and its tokens are there after the next start")
     func keepsTokensWithoutVault() async throws {
         try await FRAuthFixture.with { fixture in
-            let place = VaultDirectory(path: fixture.directory.file("home/share/signet"))
+            let location = VaultDirectory(path: fixture.directory.file("home/share/signet"))
             func keychain() -> VaultProvider {
-                VaultProvider { () throws(StoreError) in try FirstUseStore(place, environment: [:], protectors: []) }
+                VaultProvider { () throws(StoreError) in try FirstUseStore(location, environment: [:], protectors: []) }
             }
             let token = try await fixture.program {
                 $0.keychain = keychain()
@@ -287,7 +287,7 @@ struct UserTests {
                 #expect(FRUser.currentUser == nil)
                 return try await logIn().token
             }
-            #expect(place.holdsVault && token != nil)
+            #expect(location.holdsVault && token != nil)
             try await fixture.program {
                 $0.keychain = keychain()
             } _: {

@@ -115,9 +115,9 @@ struct CallbackTests {
     @Test("Callbacks run on Swift's global executor, not on the main thread or the caller's executor")
     @MainActor func callsBackOnGlobalExecutor() async throws {
         let fixture = try ClientFixture(RecordingClient(ClientRecording()))
-        let (places, place) = AsyncStream<[Bool]>.makeStream()
+        let (results, continuation) = AsyncStream<[Bool]>.makeStream()
         let record: @Sendable () -> Void = {
-            place.yield([
+            continuation.yield([
                 Thread.isMainThread, withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil },
             ])
         }
@@ -126,7 +126,7 @@ struct CallbackTests {
             fixture.client.createMechanismFromUri(uri: uri, onSuccess: { _ in record() }, onError: { _ in record() })
             fixture.client.updateDeviceToken("token", FRAListener(onSuccess: { record() }, onFailure: { _ in record() }))
         }
-        var iterator = places.makeAsyncIterator()
+        var iterator = results.makeAsyncIterator()
         for _ in 0..<2 { #expect(await iterator.next() == [false, true]) }
     }
 

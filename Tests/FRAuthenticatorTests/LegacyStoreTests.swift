@@ -17,10 +17,10 @@ struct LegacyStoreTests {
     @Test("The first start takes over all accounts, with their locks and counters, and a removed one does not come back")
     func takesOverAccountsOnce() async throws {
         try await TemporaryDirectory.with { directory in
-            let place = VaultDirectory(path: directory.file("vault"))
-            _ = try place.createVault(.keyFile)
-            try FRAProcess.$current.withValue(FRAProcess(Self.settings(place))) {
-                try FRAClient.setLegacyStore(Self.archive())
+            let location = VaultDirectory(path: directory.file("vault"))
+            _ = try location.createVault(.keyFile)
+            try FRAProcess.$current.withValue(FRAProcess(Self.settings(location))) {
+                try FRAClient.setLegacyStore(LegacyArchive.fixture())
                 FRAClient.start()
                 let client = try #require(FRAClient.shared)
                 let names = Set(client.getAllAccounts().map(\.accountName))
@@ -32,8 +32,8 @@ struct LegacyStoreTests {
                 #expect(isRemoved)
                 #expect(throws: FRAError.invalidStateForChangingStorage) { try FRAClient.setLegacyStore(nil) }
             }
-            try FRAProcess.$current.withValue(FRAProcess(Self.settings(place))) {
-                try FRAClient.setLegacyStore(Self.archive())
+            try FRAProcess.$current.withValue(FRAProcess(Self.settings(location))) {
+                try FRAClient.setLegacyStore(LegacyArchive.fixture())
                 FRAClient.start()
                 let count = FRAClient.shared?.getAllAccounts().count
                 #expect(count == 2)
@@ -49,9 +49,9 @@ struct LegacyStoreTests {
             }
         }
         try await TemporaryDirectory.with { directory in
-            let place = VaultDirectory(path: directory.file("vault"))
-            _ = try place.createVault(.keyFile)
-            try FRAProcess.$current.withValue(FRAProcess(Self.settings(place))) {
+            let location = VaultDirectory(path: directory.file("vault"))
+            _ = try location.createVault(.keyFile)
+            try FRAProcess.$current.withValue(FRAProcess(Self.settings(location))) {
                 try FRAClient.setLegacyStore(Locked())
                 FRAClient.start()
                 #expect(FRAClient.shared == nil)

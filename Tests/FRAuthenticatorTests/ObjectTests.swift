@@ -129,7 +129,7 @@ struct ObjectTests {
     func setsDigitsAndPeriodOfObject() async throws {
         let (fixture, _, mechanisms, _) = try await Self.objects()
         let totp = try #require(mechanisms[0] as? TOTPMechanism)
-        let usual = try totp.generateCode().code
+        let enrolledCode = try totp.generateCode().code
         totp.digits = 8
         totp.period = 60
         let code = try totp.generateCode()
@@ -141,7 +141,7 @@ struct ObjectTests {
         #expect(totp.digits == 8 && totp.period == 60)
         let stored = try #require(fixture.client.getMechanismByUUID(totp.mechanismUUID) as? TOTPMechanism)
         #expect(stored.digits == 6 && stored.period == 30)
-        #expect(try stored.generateCode().code == usual)
+        #expect(try stored.generateCode().code == enrolledCode)
 
         let hotp = try #require(mechanisms[1] as? HOTPMechanism)
         hotp.digits = 8

@@ -239,9 +239,9 @@ struct PolicyTests {
                 try await client.createMechanismFromUri(uri)
             }
         }
-        let usual = try await builder().withPolicy(NamedPolicy(name: "last", isMet: false)).start()
+        let client = try await builder().withPolicy(NamedPolicy(name: "last", isMet: false)).start()
         await #expect(throws: AccountError.failToRegisterPolicyViolation("biometricAvailable")) {
-            try await usual.createMechanismFromUri(uri)
+            try await client.createMechanismFromUri(uri)
         }
         let one = try await builder().withPolicies([NamedPolicy(name: "other")]).start()
         _ = try await one.createMechanismFromUri(uri)

@@ -172,7 +172,7 @@ struct PushTests {
             throw TransportError(.cancelled, host: "am.example.test", "the app was ended")
         }
         try await fixture.enrollBoth()
-        let telling = Task { try await fixture.client.updateDeviceToken("token-2") }
+        let update = Task { try await fixture.client.updateDeviceToken("token-2") }
         for await _ in begun.stream { break }
         let next = try ClientFixture(RecordingClient(recording.copy()), clock: clock)
         try await next.client.updateDeviceToken("token-2")
@@ -180,7 +180,7 @@ struct PushTests {
         try await next.client.updateDeviceToken("token-2")
         #expect(next.transport.requests.count == 1)
         held.continuation.finish()
-        _ = await telling.result
+        _ = await update.result
     }
 
     @Test("The first device token is sent to the servers of mechanisms enrolled before it")

@@ -104,9 +104,9 @@ struct StartTests {
     @Test("Without a storage client the start opens the vault and never makes one, and the next start reads its content")
     func opensVaultWithoutStorageClient() async throws {
         try await TemporaryDirectory.with { directory in
-            let place = VaultDirectory(path: directory.file("vault"))
+            let location = VaultDirectory(path: directory.file("vault"))
             var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
-            settings.vault = place
+            settings.vault = location
             // Without a vault there is an empty client. The start and reading create no vault.
             try FRAProcess.$current.withValue(FRAProcess(settings)) {
                 FRAClient.start()
@@ -115,7 +115,7 @@ struct StartTests {
                 #expect(FRAClient.lastStorageError == nil)
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
-            _ = try place.createVault(.keyFile)
+            _ = try location.createVault(.keyFile)
             let uid = try await FRAProcess.$current.withValue(FRAProcess(settings)) {
                 await FRAClient.start()
                 let client = try #require(FRAClient.shared)

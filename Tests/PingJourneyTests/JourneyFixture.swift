@@ -111,11 +111,11 @@ final class Network: HTTPTransport {
     ) async throws -> HTTPResponse { try await send(request) }
 }
 
-/// The notes of a module, in order.
-final class Notes: Sendable {
-    private let notes = Mutex<[String]>([])
-    var all: [String] { notes.withLock { $0 } }
-    func note(_ text: String) { notes.withLock { $0.append(text) } }
+/// The events of a module, in order.
+final class EventLog: Sendable {
+    private let events = Mutex<[String]>([])
+    var all: [String] { events.withLock { $0 } }
+    func record(_ text: String) { events.withLock { $0.append(text) } }
 }
 
 /// Fills in the name and the password of a step, as a login screen does.

@@ -194,26 +194,26 @@ struct LoginTests {
     @Test("A module of the app sees each step of a journey and changes its requests")
     func runsModuleOfApp() async throws {
         try await JourneyFixture.with { machine in
-            let notes = Notes()
+            let log = EventLog()
             let module = Module.of(setup: { setup in
-                setup.initialize { notes.note("initialize") }
+                setup.initialize { log.record("initialize") }
                 setup.start { _, request in
-                    notes.note("start")
+                    log.record("start")
                     request.header(name: "x-app", value: "1")
                     return request
                 }
                 setup.next { _, node, request in
-                    notes.note("next \(node.callbacks.count)")
+                    log.record("next \(node.callbacks.count)")
                     request.parameter(name: "app", value: "a b")
                     return request
                 }
-                setup.response { _, response in notes.note("response \(response.status())") }
+                setup.response { _, response in log.record("response \(response.status())") }
                 setup.success { _, success in
-                    notes.note("success")
+                    log.record("success")
                     return success
                 }
                 setup.signOff { request in
-                    notes.note("signOff")
+                    log.record("signOff")
                     return request
                 }
             })
@@ -223,7 +223,7 @@ struct LoginTests {
             }
             _ = try await logIn(journey)
             _ = await journey.journeySignOff()
-            #expect(notes.all == ["initialize", "start", "response 200", "next 2", "response 200", "success", "signOff"])
+            #expect(log.all == ["initialize", "start", "response 200", "next 2", "response 200", "success", "signOff"])
             let requests = machine.network.requests.filter { $0.url.contains("/authenticate") }
             let tenants = requests.map { $0.headers["x-tenant"] }
             #expect(tenants == ["one", "one"])

@@ -90,17 +90,17 @@ struct OathKeychainStorageTests {
     func defaultServiceIsVault() async throws {
         let keychain = keychain
         let storage = OathKeychainStorage(in: keychain)
-        let usual = try await OathClient.createClient { $0.keychain = keychain }
+        let client = try await OathClient.createClient { $0.keychain = keychain }
         let named = try await OathClient.createClient { $0.storage = OathKeychainStorage(in: keychain) }
-        let enrolled = try await usual.addCredentialFromUri(Sample.hotp)
+        let enrolled = try await client.addCredentialFromUri(Sample.hotp)
         #expect(try await named.generateCode(enrolled.id) == "099169")
         #expect(try await storage.retrieveOathCredential(credentialId: enrolled.id)?.counter == 8)
         await #expect(throws: OathStorageError.self) { try await storage.storeOathCredential(credential("x", type: .hotp)) }
         try await storage.storeOathCredential(credential("y"))
-        #expect(try await usual.getCredentials().count == 2)
+        #expect(try await client.getCredentials().count == 2)
         #expect(try await storage.removeOathCredential(credentialId: "y"))
         try await storage.clearOathCredentials()
-        #expect(try await usual.getCredentials().isEmpty)
+        #expect(try await client.getCredentials().isEmpty)
     }
 
     @Test("Two clients of one service never use a counter twice, and a change that was overtaken is refused")

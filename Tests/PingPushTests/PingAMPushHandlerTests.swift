@@ -183,23 +183,23 @@ struct PingAMPushHandlerTests {
 private actor Recording: PingAMPushResponderType {
     private(set) var calls: [String] = []
 
-    private func note(_ call: String) { calls.append(call) }
+    private func record(_ call: String) { calls.append(call) }
 
     nonisolated func register(credential: PushCredential, params: [String: Any]) async throws -> Bool {
-        await note("register \(credential.id)")
+        await record("register \(credential.id)")
         return true
     }
 
     nonisolated func sendAuthenticationResponse(
         credential: PushCredential, notification: PushNotification, approve: Bool, numbersChallengeResponse: String?
     ) async throws -> Bool {
-        await note("\(approve ? "approve" : "deny") \(notification.id) \(numbersChallengeResponse ?? "nil")")
+        await record("\(approve ? "approve" : "deny") \(notification.id) \(numbersChallengeResponse ?? "nil")")
         return true
     }
 
     nonisolated func updateDeviceToken(credential: PushCredential, deviceToken: String, deviceName: String?) async throws -> Bool
     {
-        await note("token \(deviceToken) \(deviceName ?? "nil")")
+        await record("token \(deviceToken) \(deviceName ?? "nil")")
         return true
     }
 }

@@ -110,7 +110,7 @@ private final class Carrier: PushHandler {
     private let log = Mutex<[String]>([])
     var calls: [String] { log.withLock { $0 } }
 
-    private func note(_ call: String) -> Bool {
+    private func record(_ call: String) -> Bool {
         log.withLock { $0.append(call) }
         return !isRefusing.isOn
     }
@@ -147,21 +147,21 @@ private final class Carrier: PushHandler {
     func verify(message: String, credential: PushCredential) throws -> Bool { message.hasSuffix("|wax") }
 
     func sendApproval(credential: PushCredential, notification: PushNotification, params: [String: Any]) async throws -> Bool {
-        note("approve \(credential.id) \(notification.messageId) \(params["challengeResponse"] as? String ?? "")")
+        record("approve \(credential.id) \(notification.messageId) \(params["challengeResponse"] as? String ?? "")")
     }
 
     func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: Any]) async throws -> Bool {
-        note("deny \(credential.id) \(notification.messageId)")
+        record("deny \(credential.id) \(notification.messageId)")
     }
 
     func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: Any]) async throws -> Bool {
-        note("token \(credential.id) \(deviceToken)")
+        record("token \(credential.id) \(deviceToken)")
     }
 
     func register(credential: PushCredential, params: [String: Any]) async throws -> Bool {
         let length = credential.withSharedSecret { $0.count } ?? 0
         let values = ["messageId", "amlbCookie", "deviceId"].map { params[$0] as? String ?? "" }.joined(separator: " ")
-        return note("register \(credential.id) \(values) \(length)")
+        return record("register \(credential.id) \(values) \(length)")
     }
 }
 

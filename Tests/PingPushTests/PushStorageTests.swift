@@ -309,19 +309,19 @@ final class Answering: PushHandler {
     ) async throws -> Bool {
         let number = params["challengeResponse"] as? String ?? "-"
         let method = params["authenticationMethod"] as? String ?? "-"
-        return try await calls.note("approve \(notification.id) \(number) \(method)")
+        return try await calls.record("approve \(notification.id) \(number) \(method)")
     }
 
     func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: Any]) async throws -> Bool {
-        try await calls.note("deny \(notification.id)")
+        try await calls.record("deny \(notification.id)")
     }
 
     func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: Any]) async throws -> Bool {
-        try await calls.note("token \(credential.id) \(deviceToken)")
+        try await calls.record("token \(credential.id) \(deviceToken)")
     }
 
     func register(credential: PushCredential, params: [String: Any]) async throws -> Bool {
-        try await calls.note("register \(credential.id)")
+        try await calls.record("register \(credential.id)")
     }
 }
 

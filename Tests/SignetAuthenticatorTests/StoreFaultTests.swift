@@ -32,8 +32,8 @@ struct StoreFaultTests {
         do {
             try await operation.perform(fixture, subject)
             // An unreadable index is rebuilt without an error.
-            let isOfOneRecord = [.corrupt, .keyMismatch, .newerFormat].contains(fault.error.code)
-            #expect(fault.operation == .record && isOfOneRecord, "the injected fault was not reported: \(comment)")
+            let isRecordScoped = [.corrupt, .keyMismatch, .newerFormat].contains(fault.error.code)
+            #expect(fault.operation == .record && isRecordScoped, "the injected fault was not reported: \(comment)")
             fixture.store.reset()
             // A token that could not be read after it was sent is sent again.
             if operation == .updateToken { try await operation.perform(fixture, subject) }

@@ -184,8 +184,8 @@ struct LoginTests {
                     }
                     // The first server's address matches two logins.
                     #expect(tokens[0] == nil && tokens[1] != nil && tokens[2] != nil && tokens[1] != tokens[2])
-                    let usual = try await cli.signet("token").succeeds().line
-                    #expect(usual != tokens[1] && usual != tokens[2])
+                    let defaultToken = try await cli.signet("token").succeeds().line
+                    #expect(defaultToken != tokens[1] && defaultToken != tokens[2])
                     try await cli.signet("login", "--profile", "again", "--default").succeeds()
                     #expect(try await cli.signet("token").succeeds().line == tokens[2])
                     try await cli.signet("login", second.url, "--profile", "again").fails(73, "again", first.url)

@@ -63,8 +63,8 @@ struct TemporaryFolderTests {
             let outcome = try await cli.start(["-c", shell], program: "sh").end(within: .seconds(60))
             #expect(outcome.status == 74, "\(outcome.errors)")
             let names = try FileManager.default.contentsOfDirectory(atPath: cli.directory.path)
-            let leftovers = names.filter { $0.hasPrefix("signet-") }
-            #expect(leftovers == [])
+            let remainingFiles = names.filter { $0.hasPrefix("signet-") }
+            #expect(remainingFiles == [])
         }
     }
 }

@@ -15,7 +15,7 @@ struct PushGatewayTests {
                 push:
                   gateway:
                     keys: [{accessKey: AKIDGATEWAY, secret: "the gateway's secret"}]
-                """.utf8, to: "front.yaml")
+                """.utf8, to: "gateway.yaml")
             try await RunningServer.with(cli, ["--config", gateway, "--state", "memory"]) { gatewayServer in
                 let address = "http://127.0.0.1:\(try Endpoint(unchecked: gatewayServer.url).port)/sns"
                 let server = try cli.write(

@@ -45,11 +45,11 @@ struct ValidTextTests {
         ] as [[UInt8]])
     func refusesInvalidBytesAsText(bytes: [UInt8]) {
         let fox = Array("🦊".utf8)
-        let places: [(before: [UInt8], after: [UInt8])] = [
+        let allSurroundings: [(before: [UInt8], after: [UInt8])] = [
             ([], []), ([0x61], []), ([], [0x61]), ([0], [0]), (fox, fox), ([0xEF, 0xBF, 0xBD], []),
         ]
-        for place in places {
-            let whole = place.before + bytes + place.after
+        for surroundings in allSurroundings {
+            let whole = surroundings.before + bytes + surroundings.after
             #expect(String(strictUTF8: whole) == nil)
             #expect(String(strictUTF8: slice(whole)) == nil)
             #expect(String(strictUTF8: Data(whole)) == nil)

@@ -239,12 +239,12 @@ struct CallbackTests {
         #expect(confirmation.selectedIndex == nil)
         #expect(confirmation.defaultOption == 1)
         let output = ["optionType": 2, "defaultOption": 3].map { JourneyCallback.Field(name: $0, value: .integer($1)) }
-        let usual = try #require(
+        let standardButtons = try #require(
             ConfirmationCallback(
                 JourneyCallback(
                     type: "ConfirmationCallback", output: output,
                     input: [JourneyCallback.Field(name: "IDToken1", value: .integer(0))])))
-        let preselected = usual.defaultOption.map { usual.options[$0] }
+        let preselected = standardButtons.defaultOption.map { standardButtons.options[$0] }
         #expect(preselected == "OK")
         try confirmation.select("No")
         #expect(confirmation.callback.inputs == ["": .integer(1)])
@@ -255,12 +255,12 @@ struct CallbackTests {
             let callback = JourneyCallback(
                 type: "ConfirmationCallback", output: [.init(name: "optionType", value: .integer(Int64(type)))],
                 input: [.init(name: "IDToken1", value: .integer(100))])
-            var usual = try #require(ConfirmationCallback(callback))
-            #expect(usual.options == labels)
+            var standardButtons = try #require(ConfirmationCallback(callback))
+            #expect(standardButtons.options == labels)
             for (index, number) in numbers.enumerated() {
-                try usual.select(index)
-                #expect(usual.callback.inputs == ["": .integer(Int64(number))])
-                #expect(usual.selectedIndex == index)
+                try standardButtons.select(index)
+                #expect(standardButtons.callback.inputs == ["": .integer(Int64(number))])
+                #expect(standardButtons.selectedIndex == index)
             }
         }
     }

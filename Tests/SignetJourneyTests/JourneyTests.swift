@@ -30,7 +30,7 @@ struct JourneyTests {
     @Test(
         "A journey can be started by every index type",
         arguments: [
-            (.standard, ""), (.service("Login"), "?authIndexType=service&authIndexValue=Login"),
+            (.default, ""), (.service("Login"), "?authIndexType=service&authIndexValue=Login"),
             (.module("DataStore"), "?authIndexType=module&authIndexValue=DataStore"),
             (AuthenticationIndex(type: "level", value: "5"), "?authIndexType=level&authIndexValue=5"),
             (

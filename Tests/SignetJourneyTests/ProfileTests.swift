@@ -269,24 +269,24 @@ struct DiscoveryTests {
             $0.timeout = .seconds(7)
             $0.keepsCookies = false
         }
-        let usual = OAuthEndpoints(plain)
-        #expect(usual.authorize == "\(base)/authorize" && usual.token == "\(base)/access_token")
-        #expect(usual.revoke == "\(base)/token/revoke" && usual.userInfo == "https://am.example.test/am/who")
-        #expect(usual.session == "https://am.example.test/am/json/realms/root/realms/alpha/sessions")
-        #expect(usual.discovery == "\(base)/.well-known/openid-configuration" && usual.issuer == nil)
-        #expect(usual.cookieName == "c" && usual.timeout == .seconds(7) && !usual.keepsCookies)
+        let endpoints = OAuthEndpoints(plain)
+        #expect(endpoints.authorize == "\(base)/authorize" && endpoints.token == "\(base)/access_token")
+        #expect(endpoints.revoke == "\(base)/token/revoke" && endpoints.userInfo == "https://am.example.test/am/who")
+        #expect(endpoints.session == "https://am.example.test/am/json/realms/root/realms/alpha/sessions")
+        #expect(endpoints.discovery == "\(base)/.well-known/openid-configuration" && endpoints.issuer == nil)
+        #expect(endpoints.cookieName == "c" && endpoints.timeout == .seconds(7) && !endpoints.keepsCookies)
 
         let found = OAuthEndpoints(try await plain.discovering(over: answering((200, document()))))
         #expect(found.issuer == Self.issuer && found.jwks == "https://keys.example.test/jwks")
         #expect(found.revoke == "\(Self.issuer)/revoke" && found.userInfo == "https://am.example.test/am/who")
-        #expect(found.deviceAuthorization == usual.deviceAuthorization && found.session == usual.session)
+        #expect(found.deviceAuthorization == endpoints.deviceAuthorization && found.session == endpoints.session)
 
         let named = try ServerProfile(
             url: "https://am.example.test/am", realm: "alpha", endpoints: [.discovery: "/d", .userInfo: "who"])
         let toBeFound = OAuthEndpoints(named)
         #expect(toBeFound.discovery == "https://am.example.test/d" && toBeFound.userInfo == "https://am.example.test/am/who")
         #expect(toBeFound.authorize == nil && toBeFound.token == nil && toBeFound.revoke == nil && toBeFound.jwks == nil)
-        #expect(toBeFound.session == usual.session)
+        #expect(toBeFound.session == endpoints.session)
     }
 
     @Test("Sessions end at Ping's own address unless a browser returns to the app")

@@ -123,9 +123,9 @@ struct PinningTests {
         let der = try PEMDocument(pemString: try TestAuthority().identity().certificate).derBytes
         for length in 0..<der.count { #expect(CertificateKey.info(inCertificate: der.prefix(length)) == nil) }
         #expect(CertificateKey.info(inCertificate: der + [0]) == nil)
-        for place in der.indices {
+        for index in der.indices {
             var other = der
-            other[place] ^= 0xFF
+            other[index] ^= 0xFF
             // Whatever the parser finds, it must not crash.
             if let key = CertificateKey.info(inCertificate: other) { #expect(key.count < other.count) }
         }

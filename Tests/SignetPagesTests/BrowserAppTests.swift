@@ -228,7 +228,7 @@ struct BrowserAppTests {
                   const login = await sdk.next('\(server)', '', step);
                   const device = (await sdk.devices('\(server)', '?_queryFilter=true', 'GET')).result[0];
                   const path = '/' + device.identifier;
-                  const renamed = await sdk.devices('\(server)', path, 'PUT', { ...device, alias: 'Desk' });
+                  const renamed = await sdk.devices('\(server)', path, 'PUT', { ...device, alias: 'Work' });
                   const removed = await sdk.devices('\(server)', path, 'DELETE');
                   const left = await sdk.devices('\(server)', '?_queryFilter=true', 'GET');
                   return { login, renamed, removed, left: left.result };

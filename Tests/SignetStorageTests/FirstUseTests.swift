@@ -262,29 +262,5 @@ struct FirstUseTests {
 
 extension ScryptCost {
     /// The lowest cost, for tests.
-    fileprivate static var quick: ScryptCost { ScryptCost(logRounds: 10) ?? .standard }
-}
-
-/// The lines that a logger was given.
-private final class LogLines: Sendable {
-    private let state = Mutex<[String]>([])
-
-    var lines: [String] { state.withLock { $0 } }
-
-    var handler: any LogHandler { Handler(lines: self) }
-
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var logLevel = Logger.Level.trace
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.state.withLock { $0.append("\(event.level.rawValue) \(event.message)") }
-        }
-    }
+    fileprivate static var quick: ScryptCost { ScryptCost(logRounds: 10) ?? .default }
 }

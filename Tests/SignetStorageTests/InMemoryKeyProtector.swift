@@ -82,11 +82,11 @@ final class InMemoryKeyProtector: RollbackProtector {
     }
 
     private func letOthersWork(
-        _ moment: any WritableKeyPath<State, (@Sendable () throws -> Void)?> & Sendable
+        _ hook: any WritableKeyPath<State, (@Sendable () throws -> Void)?> & Sendable
     ) throws(StoreError) {
         let work = state.withLock { state in
-            defer { state[keyPath: moment] = nil }
-            return state[keyPath: moment]
+            defer { state[keyPath: hook] = nil }
+            return state[keyPath: hook]
         }
         do {
             try work?()

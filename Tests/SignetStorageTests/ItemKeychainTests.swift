@@ -51,8 +51,8 @@ struct ItemKeychainTests {
     @Test("The default keychain reads on the caller's thread once its vault is open, and not before")
     func readsDefaultVaultOnCallersThread() async throws {
         try await TemporaryDirectory.with { directory in
-            let place = VaultDirectory(path: directory.file("home"))
-            let store = try FirstUseStore(place, environment: [:], protectors: [])
+            let location = VaultDirectory(path: directory.file("home"))
+            let store = try FirstUseStore(location, environment: [:], protectors: [])
             let keychain = VaultProvider { () throws(StoreError) in store }
             _ = try await keychain.store()
             #expect(!store.readsQuickly)
@@ -61,7 +61,7 @@ struct ItemKeychainTests {
             let ours = pthread_self()
             let reading = try await keychain.read { (_: any RecordReader) throws(StoreError) in pthread_self() }
             #expect(reading == ours)
-            let another = try FirstUseStore(place, environment: [:], protectors: [])
+            let another = try FirstUseStore(location, environment: [:], protectors: [])
             #expect(!another.readsQuickly)
             _ = try another.opened()
             #expect(another.readsQuickly)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A passphrase")
 struct PassphraseTests {
-    private static let cheap = ScryptCost(logRounds: 10) ?? .standard
+    private static let cheap = ScryptCost(logRounds: 10) ?? .default
     private let dataKey = Secret.random(byteCount: 32)
     private let context = Array("a vault".utf8)
 
@@ -29,7 +29,7 @@ struct PassphraseTests {
     func usesDefaultCost() throws {
         let wrapped = try PassphraseProtector { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.prefix(4) == [1, 17, 8, 1])
-        #expect(ScryptCost.standard.byteCount == 128 << 20)
+        #expect(ScryptCost.default.byteCount == 128 << 20)
     }
 
     @Test("A passphrase derives the key of RFC 7914 and the documented layout")

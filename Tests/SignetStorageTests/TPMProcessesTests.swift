@@ -125,8 +125,8 @@ struct TPMProcessesTests {
                 #expect(known == 100)
                 try protector.remember(epoch: 101, ofVault: "shared")
             }
-            let places = try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n")
-            #expect(places.count == 1)
+            let handles = try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n")
+            #expect(handles.count == 1)
         }
     }
 }

@@ -125,13 +125,13 @@ struct ArchiveTests {
     }
 
     private func expect(
-        _ code: ImportError.Code, _ bytes: [UInt8], _ passphrase: Secret?, at place: SourceLocation = #_sourceLocation
+        _ code: ImportError.Code, _ bytes: [UInt8], _ passphrase: Secret?, at location: SourceLocation = #_sourceLocation
     ) {
         do {
             _ = try AccountArchive(opening: bytes, with: passphrase)
-            Issue.record("the archive was opened", sourceLocation: place)
+            Issue.record("the archive was opened", sourceLocation: location)
         } catch {
-            #expect(error.code == code, "\(error)", sourceLocation: place)
+            #expect(error.code == code, "\(error)", sourceLocation: location)
         }
     }
 }

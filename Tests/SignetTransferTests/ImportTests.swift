@@ -205,12 +205,12 @@ struct ImportTests {
     @Test("An archive from another program is checked by the rules of an enrollment URI")
     func validatesForeignArchive() async throws {
         var sample = try ArchiveTests.sample()
-        guard let place = sample.mechanisms.firstIndex(where: { $0.push != nil }),
-            case .push(var settings) = sample.mechanisms[place].kind
+        guard let index = sample.mechanisms.firstIndex(where: { $0.push != nil }),
+            case .push(var settings) = sample.mechanisms[index].kind
         else { throw AuthenticatorTestError.noPush }
         settings.authenticationEndpoint = try Endpoint(stored: "http://elsewhere.example.test/push")
-        sample.mechanisms[place].kind = .push(settings)
-        let push = sample.mechanisms[place].account
+        sample.mechanisms[index].kind = .push(settings)
+        let push = sample.mechanisms[index].account
         let other = sample.accounts.firstIndex { $0.id != push }
         let victim = try #require(other)
         sample.accounts[victim].displayIssuer = "Harbor\u{202E}knaB"

@@ -44,7 +44,7 @@ struct ProgramFileTests {
         var testDescription: String { name }
     }
 
-    private static let usual: [String: SkippedEntry.Reason] = [
+    private static let common: [String: SkippedEntry.Reason] = [
         "steam": .unsupportedType, "ten": .unsupportedDigits, "twin2": .nameTaken,
     ]
     private static let sorted: [String: SkippedEntry.Reason] = [
@@ -52,14 +52,14 @@ struct ProgramFileTests {
     ]
 
     static let files = [
-        File(name: "aegis-by-spec-v2-plain.json", format: .aegis, skipped: usual),
-        File(name: "otpclient-5.1.6-aegis-plain.json", format: .aegis, absent: ["hotp53"], skipped: usual),
-        File(name: "otpclient-5.1.6-2fas-plain.2fas", format: .twoFAS, absent: ["hotp53"], skipped: usual),
-        File(name: "otpclient-5.1.6-stratum-plain.json", format: .stratum, absent: ["hotp53"], skipped: usual),
+        File(name: "aegis-by-spec-v2-plain.json", format: .aegis, skipped: common),
+        File(name: "otpclient-5.1.6-aegis-plain.json", format: .aegis, absent: ["hotp53"], skipped: common),
+        File(name: "otpclient-5.1.6-2fas-plain.2fas", format: .twoFAS, absent: ["hotp53"], skipped: common),
+        File(name: "otpclient-5.1.6-stratum-plain.json", format: .stratum, absent: ["hotp53"], skipped: common),
         // The lines of two accounts are cut off and joined with the next line.
         File(
             name: "otpclient-3.1.4-freeotpplus.txt", format: .otpauth,
-            skipped: usual.merging(
+            skipped: common.merging(
                 ["emoji": .invalid, "noissuer": .invalid, "percent": .invalid, "namecolon": .invalid],
                 uniquingKeysWith: { $1 })),
         File(name: "cotp-1.9.10-cotp.json", format: .cotp, skipped: sorted),
@@ -68,10 +68,10 @@ struct ProgramFileTests {
         File(name: "cotp-1.9.10-freeotpplus.json", format: .freeOTPPlus, skipped: sorted),
         // Three entries are there a second time, in other fields of KeePass.
         File(
-            name: "keepassxc-2.7.4.csv", format: .keePassXC, absent: ["hotp0", "hotp5", "hotp53"], skipped: usual, otherSkips: 3),
+            name: "keepassxc-2.7.4.csv", format: .keePassXC, absent: ["hotp0", "hotp5", "hotp53"], skipped: common, otherSkips: 3),
         // Five accounts are there a second time, in the fields of KeeTrayTOTP and of KeePass; those of KeeTrayTOTP have no hash.
         File(
-            name: "keepassxc-2.7.4.xml", format: .keePassXML, absent: ["hotp0", "hotp5", "hotp53"], skipped: usual,
+            name: "keepassxc-2.7.4.xml", format: .keePassXML, absent: ["hotp0", "hotp5", "hotp53"], skipped: common,
             otherSkips: 5),
         File(
             name: "python-pskc-1.4-plain.xml", format: .pskc, absent: ["steam"],

@@ -54,12 +54,12 @@ struct StorageSamples {
     private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")
 
     init() async throws {
-        try await Self.openStandardKeychain()
+        try await Self.openDefaultKeychain()
         try await KeychainStorage<Dog>(account: "myStorageId").delete()
     }
 
-    /// Opens the standard keychain as an app does when it starts, here with a vault in memory.
-    private static func openStandardKeychain() async throws {
+    /// Opens the default keychain as an app does when it starts, here with a vault in memory.
+    private static func openDefaultKeychain() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let key = directory.file("key")
@@ -145,11 +145,11 @@ struct StorageSamples {
             try await SoftwareTPM.with { tpm in
                 let hardware = HardwareKeys(tcti: tpm.tcti)
                 #expect(hardware.availability() == .usable)
-                let place = VaultDirectory(path: directory.file("home"))
+                let location = VaultDirectory(path: directory.file("home"))
                 let data = Data("Test data".utf8)
-                let sealed = try await sealed(data, in: place, of: hardware)
+                let sealed = try await sealed(data, in: location, of: hardware)
                 // The key is found again by its tag.
-                let again = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
+                let again = try SecuredKey(tag: SecuredKey.defaultTag, in: location, of: hardware)
                 #expect(again.decrypt(data: sealed) == data)
                 await tpm.stop()
                 #expect(again.decrypt(data: sealed) == nil)
@@ -160,8 +160,8 @@ struct StorageSamples {
     /// Stores an item that the key seals, and returns data that it sealed.
     ///
     /// The TPM serves one connection at a time, and the key keeps its own: it ends with this function.
-    private func sealed(_ data: Data, in place: VaultDirectory, of hardware: HardwareKeys) async throws -> Data {
-        let key = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
+    private func sealed(_ data: Data, in location: VaultDirectory, of hardware: HardwareKeys) async throws -> Data {
+        let key = try SecuredKey(tag: SecuredKey.defaultTag, in: location, of: hardware)
         let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor(key))
         try await storage.save(item: lucky)
         #expect(try await storage.get() == lucky)

@@ -55,8 +55,8 @@ package struct AuthenticatorFixture {
     package let authenticator: Authenticator
 
     package init(
-        store: AccountRecords = AccountRecords(unsealed: MemoryStore()), policies: AccountPolicies = .standard,
-        retention: NotificationRetention = .standard, interceptors: [any RequestInterceptor] = [],
+        store: AccountRecords = AccountRecords(unsealed: MemoryStore()), policies: AccountPolicies = .default,
+        retention: NotificationRetention = .default, interceptors: [any RequestInterceptor] = [],
         platforms: [any PushPlatform] = [],
         answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("{}".utf8))

@@ -203,8 +203,8 @@ package struct RawConnection: Sendable, Equatable {
 
     /// Ends the connection with a reset, as a machine does that does not know the connection.
     package func reset() {
-        var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        _ = connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+        var unspecified = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        _ = connect(descriptor, &unspecified, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
     /// Waits until the client closes the connection.

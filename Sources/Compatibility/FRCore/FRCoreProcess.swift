@@ -30,7 +30,7 @@ package final class FRCoreProcess: Sendable {
         var plainHTTPHosts: Set<String> = []
     }
 
-    private let standard = DefaultTransport.make()
+    private let defaultTransport = DefaultTransport.make()
 
     /// Creates a state without interceptors, with the default network.
     package init() {}
@@ -67,7 +67,7 @@ package final class FRCoreProcess: Sendable {
 
     /// The transport of this moment, and the pins that each request over it gets.
     fileprivate var route: (transport: any HTTPTransport, pins: Set<PublicKeyPin>) {
-        state.withLock { ($0.transport ?? standard, $0.pins.isEmpty ? $0.settingsPins : $0.pins) }
+        state.withLock { ($0.transport ?? defaultTransport, $0.pins.isEmpty ? $0.settingsPins : $0.pins) }
     }
 }
 

@@ -43,7 +43,7 @@ extension Journey {
     ///   - configure: Changes the options.
     /// - Returns: The next state; a `FailureNode` for a link without `suspendedId`.
     public func resume(_ uri: URL, configure: (inout Options) -> Void = { _ in }) async -> any Node {
-        await run(of: .standard, for: .resumeAuthenticate, configure) { journey, options in
+        await run(of: .default, for: .resumeAuthenticate, configure) { journey, options in
             do {
                 return try journey.resumeRequest(uri.absoluteString, options: options)
             } catch let error as JourneyError {
@@ -129,7 +129,7 @@ final class Run: Sendable {
     }
 
     init(
-        index: AuthenticationIndex = .standard, action: RequestAction = .authenticate(.standard),
+        index: AuthenticationIndex = .default, action: RequestAction = .authenticate(.default),
         options: JourneyOptions = JourneyOptions()
     ) {
         (self.index, self.action, self.options) = (index, action, options)

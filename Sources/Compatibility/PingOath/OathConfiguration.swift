@@ -17,14 +17,14 @@ public import SignetStorage
 /// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage of one item
 /// may therefore be a plain class that isn't `Sendable`.
 public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
-    private enum Place {
+    private enum StorageLocation {
         case vault
         case credentials(any OathStorage)
         case item(any Storage<StoredAccounts>)
         case accounts(any AccountStore)
     }
 
-    private var place = Place.vault
+    private var location = StorageLocation.vault
 
     /// The evaluator of the issuers' policies; nil for the policies `biometricAvailable` and `deviceTampering`.
     ///
@@ -71,7 +71,7 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
 
     /// The place to take over from, and the keychain that takes it over; nil when the app set a storage.
     var takeover: (source: any LegacyStore, keychain: VaultProvider)? {
-        guard let legacyStore, case .vault = place else { return nil }
+        guard let legacyStore, case .vault = location else { return nil }
         return (legacyStore, keychain)
     }
 
@@ -100,31 +100,31 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     /// call, the call doesn't overwrite that change: it fails with a `StoreError` with `busy`, and can be repeated. Clients that
     /// work at the same time, in one process or several, should use an `AccountStore` such as `AccountRecords`.
     public var storage: (any OathStorage)? {
-        get { if case .credentials(let storage) = place { storage } else { nil } }
-        set { place = newValue.map { .credentials($0) } ?? .vault }
+        get { if case .credentials(let storage) = location { storage } else { nil } }
+        set { location = newValue.map { .credentials($0) } ?? .vault }
     }
 
     /// The storage of one item that `storage` was set to; nil when it was set to another type.
     public var accountItem: (any Storage<StoredAccounts>)? {
-        get { if case .item(let storage) = place { storage } else { nil } }
-        set { place = newValue.map { .item($0) } ?? .vault }
+        get { if case .item(let storage) = location { storage } else { nil } }
+        set { location = newValue.map { .item($0) } ?? .vault }
     }
 
     /// The account store that `storage` was set to; nil when it was set to another type.
     public var accountStore: (any AccountStore)? {
-        get { if case .accounts(let store) = place { store } else { nil } }
-        set { place = newValue.map { .accounts($0) } ?? .vault }
+        get { if case .accounts(let store) = location { store } else { nil } }
+        set { location = newValue.map { .accounts($0) } ?? .vault }
     }
 
     /// The policies that the client evaluates.
-    var policies: AccountPolicies { accountPolicies ?? policyEvaluator?.accountPolicies ?? .standard }
+    var policies: AccountPolicies { accountPolicies ?? policyEvaluator?.accountPolicies ?? .default }
 
     /// Returns the configured store.
     /// - Throws: The error of a default vault that cannot be opened; `StoreError.Code.denied` for accounts in plain text while
     ///   ``encryptionEnabled`` is true.
     static func store(of configuration: sending OathConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = Duration.seconds(configuration.timeoutMs > 0 ? min(configuration.timeoutMs, 86_400) : 15)
-        switch configuration.place {
+        switch configuration.location {
         case .vault:
             return RemoteAccountRecords(AccountRecords(unsealed: try await configuration.keychain.store()))
         case .accounts(let store):

@@ -35,7 +35,7 @@ public final class PushClient: Sendable {
     public init(configuration: sending PushConfiguration) async throws(PushError) {
         let log = ClientLog(logger: LoggerLines(logger: configuration.logger))
         let handlers = configuration.handlers(log)
-        let policies = configuration.accountPolicies ?? configuration.policyEvaluator?.accountPolicies ?? .standard
+        let policies = configuration.accountPolicies ?? configuration.policyEvaluator?.accountPolicies ?? .default
         let (clock, device) = (configuration.clock, configuration.device)
         let (retention, interceptors) = (configuration.notificationCleanupConfig.retention, configuration.interceptors)
         let (isCaching, given) = (configuration.enableCredentialCache, configuration.transport)

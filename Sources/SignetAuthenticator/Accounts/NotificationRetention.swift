@@ -14,7 +14,7 @@ public enum NotificationRetention: Sendable, Hashable {
     case both(newest: Int, days: Int)
 
     /// The default: the newest 100 of each mechanism, as the Ping SDKs keep them.
-    public static let standard = NotificationRetention.newest(100)
+    public static let `default` = NotificationRetention.newest(100)
 
     /// The maximum number of messages of a mechanism; nil for no limit.
     package var limit: Int? {

@@ -12,7 +12,7 @@ open class ClientConfiguration: AccountStoreTaking {
     /// The policies of issuers that are evaluated, in this order.
     ///
     /// An account is locked for as long as the device violates one of its policies.
-    public var policyEvaluator = AccountPolicies.standard
+    public var policyEvaluator = AccountPolicies.default
 
     /// True when accounts may be kept only in a sealed form.
     ///

@@ -4,7 +4,7 @@ public import SignetCore
 extension AccountPolicies {
     /// The default policies: `biometricAvailable`, which this device does not meet unless the app provides a
     /// `BiometricAvailability`, followed by `deviceTampering`, which inspects this process.
-    public static let standard = AccountPolicies([BiometricAvailablePolicy(), DeviceTamperingPolicy.thisDevice])
+    public static let `default` = AccountPolicies([BiometricAvailablePolicy(), DeviceTamperingPolicy.thisDevice])
 }
 
 extension DeviceTamperingPolicy {

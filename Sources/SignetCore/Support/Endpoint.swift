@@ -57,12 +57,12 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the port of an authority, or the default of the scheme when the authority has none; nil when the port is invalid.
     private static func port<Text: BidirectionalCollection<UInt8>>(in authority: Text, _ scheme: String) -> Int? {
-        let standard = scheme == "https" ? 443 : 80
+        let defaultPort = scheme == "https" ? 443 : 80
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) else {
-            return standard
+            return defaultPort
         }
         let digits = String(decoding: authority[authority.index(after: colon)...], as: UTF8.self)
-        return digits.isEmpty ? standard : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
+        return digits.isEmpty ? defaultPort : UInt16(digits).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
     /// Returns the authority: the text between `://` and the path.

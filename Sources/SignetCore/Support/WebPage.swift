@@ -37,7 +37,7 @@ package struct WebPage: Sendable {
         var rest = page
         var isAlternative = false
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            if !isAlternative { note(text: rest[..<start]) }
+            if !isAlternative { record(text: rest[..<start]) }
             rest = rest[(start + 1)...]
             if rest.starts(with: Array("!--".utf8)) {
                 guard let end = rest.firstRange(of: Array("-->".utf8))?.upperBound else { return }
@@ -57,16 +57,16 @@ package struct WebPage: Sendable {
             guard ["script", "style", "title"].contains(name) else { continue }
             let content = rest[..<rest.startOfEndTag(name)]
             rest = rest[content.endIndex...]
-            note(String(decoding: content, as: UTF8.self), of: name)
+            record(String(decoding: content, as: UTF8.self), of: name)
         }
-        note(text: rest)
+        record(text: rest)
     }
 
-    private mutating func note(text: ArraySlice<UInt8>) {
+    private mutating func record(text: ArraySlice<UInt8>) {
         if text.contains(where: { $0 > 0x20 }) { hasText = true }
     }
 
-    private mutating func note(_ content: String, of element: String) {
+    private mutating func record(_ content: String, of element: String) {
         switch element {
         case "title" where title == nil:
             let words = CharacterReferences.decode(content).split(whereSeparator: \.isWhitespace).joined(separator: " ")

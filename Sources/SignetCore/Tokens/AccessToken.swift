@@ -91,14 +91,14 @@ public struct AccessToken: Sendable, Hashable {
     }
 
     /// Returns a copy of the token with the time at which a refresh was started, or without it when `renewalBegun` is nil.
-    package func noting(renewalBegun: Date?) -> AccessToken {
+    package func recording(renewalBegun: Date?) -> AccessToken {
         var token = self
         token.renewalBegun = renewalBegun?.asStored
         return token
     }
 
     /// Returns a copy of the token whose refresh token isn't sent to the token endpoint again.
-    package func notingRefusedRefresh() -> AccessToken {
+    package func recordingRefusedRefresh() -> AccessToken {
         var token = self
         token.isRefreshRefused = true
         return token

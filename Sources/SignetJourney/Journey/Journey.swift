@@ -98,7 +98,7 @@ public struct Journey: Sendable {
     /// - Throws: ``JourneyError/Code/loginFailed`` and the other codes of ``JourneyError``; `TransportError`; the other errors
     ///   that ``Journey`` lists.
     public func next(
-        _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
+        _ step: JourneyStep, of index: AuthenticationIndex = .default, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         try await answer(step, adding: [], of: index, options)
     }
@@ -112,7 +112,7 @@ public struct Journey: Sendable {
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: The errors of ``next(_:of:options:)``.
     public func next(
-        _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .standard,
+        _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .default,
         options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         let parameters = FormCoding.query(of: address)
@@ -150,7 +150,7 @@ public struct Journey: Sendable {
     ///   user pressed another button.
     public func waitAndContinue(
         _ step: JourneyStep, maxDelay: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
-        of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
+        of index: AuthenticationIndex = .default, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         if let milliseconds = step.waitMilliseconds {
             try await clock.sleep(for: min(.milliseconds(milliseconds), maxDelay), tolerance: nil)
@@ -303,7 +303,7 @@ extension Journey {
         }
         guard options.forceAuthentication, response.isRefusedUpgrade else { return response }
         dialect.show(.openAM)
-        return index == .standard ? response : try await start()
+        return index == .default ? response : try await start()
     }
 
     /// Sends a request and stores the cookies of the response.

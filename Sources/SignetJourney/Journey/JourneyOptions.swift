@@ -42,13 +42,13 @@ public struct AuthenticationIndex: Sendable, Hashable {
         self.value = value
     }
 
-    private init(standard: ()) {
+    private init() {
         type = nil
         value = ""
     }
 
     /// The default of the realm.
-    public static let standard = AuthenticationIndex(standard: ())
+    public static let `default` = AuthenticationIndex()
 
     /// Returns the index of a journey or chain.
     public static func service(_ name: String) -> AuthenticationIndex { AuthenticationIndex(type: "service", value: name) }

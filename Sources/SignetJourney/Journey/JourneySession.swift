@@ -29,7 +29,7 @@ public actor JourneySession {
     private let journeys: Journey
     private let options: JourneyOptions
     private let clock: any Clock<Duration>
-    private var index = AuthenticationIndex.standard
+    private var index = AuthenticationIndex.default
     private var listeners: [Int: AsyncStream<State>.Continuation] = [:]
     private var listenerCount = 0
 
@@ -93,7 +93,7 @@ public actor JourneySession {
     @discardableResult
     public func resume(_ link: String) async throws -> State {
         try claim()
-        index = .standard
+        index = .default
         return try await ask(for: nil) { try await $0.resume(link, options: $1) }
     }
 

@@ -111,5 +111,5 @@ extension JSONValue {
 
 extension RequestAction {
     /// True for the start of a journey.
-    var isStart: Bool { name == RequestAction.startAuthenticate(.standard).name }
+    var isStart: Bool { name == RequestAction.startAuthenticate(.default).name }
 }

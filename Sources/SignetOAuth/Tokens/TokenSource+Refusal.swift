@@ -41,9 +41,9 @@ extension TokenSource {
         }
         try await store.withLock {
             guard try await store.record() == record else { return }
-            var settled = record
-            settled.refusal?.grant = nil
-            try await store.save(settled)
+            var updated = record
+            updated.refusal?.grant = nil
+            try await store.save(updated)
         }
     }
 }

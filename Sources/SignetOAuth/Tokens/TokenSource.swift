@@ -278,7 +278,7 @@ public final class TokenSource: Sendable {
             return .token(try await authorized(session, replacing: old, isRejected: isRejected))
         }
         let needsMark = old.isRotated != false && old.renewalBegun == nil
-        if needsMark { try await store.save(old.noting(renewalBegun: clock.now)) }
+        if needsMark { try await store.save(old.recording(renewalBegun: clock.now)) }
         let failure: TokenError
         let isUnused: Bool
         do {
@@ -292,7 +292,7 @@ public final class TokenSource: Sendable {
             case .endAndAuthorize, .endAndLogIn:
                 return .token(try await replaced(ended: old, by: error, session: session))
             case .authorize:
-                let old = old.notingRefusedRefresh()
+                let old = old.recordingRefusedRefresh()
                 try await store.save(old)
                 do {
                     return .token(try await authorized(session, replacing: old, isRejected: isRejected))
@@ -300,7 +300,7 @@ public final class TokenSource: Sendable {
                     throw TokenError(error)
                 }
             case .logIn:
-                try await store.save(old.notingRefusedRefresh())
+                try await store.save(old.recordingRefusedRefresh())
                 throw TokenError(.loginRequired, .server(error))
             case .keep: (failure, isUnused) = (TokenError(error), !error.isRetryable)
             }

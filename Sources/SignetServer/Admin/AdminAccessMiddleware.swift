@@ -17,7 +17,7 @@ struct AdminAccessMiddleware: RouterMiddleware {
         guard let token = server.configuration.adminToken, token.count >= Self.minTokenLength,
             LoopbackPolicy(server, context.client).admitsProgram(request)
         else { throw APIError.resourceNotFound }
-        guard let shown = request.credentials("Bearer"), ConstantTime.areEqual(Array(shown.utf8), token.bytes) else {
+        guard let presented = request.credentials("Bearer"), ConstantTime.areEqual(Array(presented.utf8), token.bytes) else {
             throw APIError(
                 .unauthorized, "The administration API requires its token.",
                 headers: [.wwwAuthenticate: "Bearer realm=\"signet-admin\""])

@@ -19,7 +19,7 @@ extension AdminController {
         var body = try await AdminBody(request, context)
         let name = try body.required("name", body.text("name"))
         let password = try body.required("password", body.text("password"))
-        let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
+        let targetRealm = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
         let claims = try body.object("claims") ?? [:]
         try body.end()
         guard name.isUserName else {
@@ -28,7 +28,7 @@ extension AdminController {
                 "'name' is a text without slashes, control characters, text direction marks and invisible characters, and without "
                     + "spaces at its ends.")
         }
-        let user = UserKey(realm: place, name: name)
+        let user = UserKey(realm: targetRealm, name: name)
         guard try await operations.add(user, password: Secret(password.utf8), claims: claims) else {
             throw APIError(.conflict, "There is a user of this name.")
         }

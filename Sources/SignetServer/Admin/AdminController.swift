@@ -30,11 +30,11 @@ struct AdminController: Sendable {
 
     func overview(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
-        let broken = try await server.store.queue.broken.entries
+        let unreadableRows = try await server.store.queue.unreadableRows.entries
         return try reply(
             .object([
                 "url": .string(server.baseURL), "clock": AdminJSON.clock(server.clock),
-                "brokenRows": .array(broken.map { AdminJSON.brokenRow($0) }),
+                "unreadableRows": .array(unreadableRows.map { AdminJSON.unreadableRow($0) }),
             ]))
     }
 
@@ -177,7 +177,7 @@ struct AdminController: Sendable {
         let key = TokenHash(text: try context.parameter("key"))
         switch try await operations.endSession(key) {
         case .session(let session): return try reply(AdminJSON.session(key, session))
-        case .broken: return try reply(.object(["key": .string(key.text), "broken": .bool(true)]))
+        case .unreadable: return try reply(.object(["key": .string(key.text), "unreadable": .bool(true)]))
         case nil: throw APIError(.notFound, "There is no such session.")
         }
     }
@@ -188,7 +188,7 @@ struct AdminController: Sendable {
         let query = try AdminQuery(request, knows: ["realm", "user"])
         let realm = try realm(query)
         let name = query.text("user")
-        let emails = try await server.store.read(skippingUnreadableRows: true) { tx in try tx.outbox.newest(ConsoleFacts.rows) }
+        let emails = try await server.store.read(skippingUnreadableRows: true) { tx in try tx.emails.newest(ConsoleFacts.rows) }
             .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
         let entries = emails.map { email -> JSONValue in
             .object([

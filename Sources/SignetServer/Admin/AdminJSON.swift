@@ -85,7 +85,7 @@ enum AdminJSON {
     /// Describes an unreadable row.
     ///
     /// Its name is not secret, because the database stores it in clear text.
-    static func brokenRow(_ entry: BrokenRows.Entry) -> JSONValue {
+    static func unreadableRow(_ entry: UnreadableRows.Entry) -> JSONValue {
         .object([
             "kind": .string(entry.key.kind), "name": .string(entry.key.name), "reason": .string("\(entry.error)"),
         ])

@@ -52,7 +52,7 @@ struct AdminOperations: Sendable {
     enum EndedSession: Sendable {
         case session(SSOSession)
         /// The session was unreadable.
-        case broken
+        case unreadable
     }
 
     /// Ends the session with a key, as an expiry would.
@@ -60,12 +60,12 @@ struct AdminOperations: Sendable {
     /// Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
         let ended = try await server.store.write { tx -> EndedSession? in
-            if try tx.sessions.endBroken(key) { return .broken }
+            if try tx.sessions.endUnreadable(key) { return .unreadable }
             return try tx.sessions.end(key).map { .session($0) }
         }
         switch ended {
         case .session(let session): server.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
-        case .broken: server.logger.notice("a session that could not be read was removed", metadata: ["key": "\(key.text)"])
+        case .unreadable: server.logger.notice("a session that could not be read was removed", metadata: ["key": "\(key.text)"])
         case nil: break
         }
         return ended

@@ -50,7 +50,7 @@ enum StarterCallbacks {
     ]
 
     private static let patch = "      keep: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}\n"
-    private static let keeper = [
+    private static let savingNodes = [
         "KbaCreateCallback": patch, "TermsAndConditionsCallback": patch, "StringAttributeInputCallback": patch,
         "DeviceProfileCallback": "      keep: {type: DeviceSaveNode, outcomes: {outcome: success}}\n",
     ]

@@ -42,7 +42,7 @@ public final class FaultTable: Sendable {
     }
 
     /// Sets the closure to call whenever a delivery fault is enabled or disabled.
-    func onDeliveryChange(_ tell: @escaping @Sendable () -> Void) { listener.withLock { $0 = tell } }
+    func onDeliveryChange(_ notify: @escaping @Sendable () -> Void) { listener.withLock { $0 = notify } }
 
     private func change<R>(_ body: (inout Table) -> R) -> R {
         let (result, concernsDeliveries) = table.withLock { table in
@@ -50,8 +50,8 @@ public final class FaultTable: Sendable {
             return (body(&table), table.deliveryIDs != before)
         }
         if concernsDeliveries {
-            let tell = listener.withLock { $0 }
-            tell()
+            let notify = listener.withLock { $0 }
+            notify()
         }
         return result
     }

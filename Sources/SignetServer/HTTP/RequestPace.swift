@@ -51,8 +51,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let headTime: TimeAmount
-    private let bodyTime: TimeAmount
+    private let headerTimeout: TimeAmount
+    private let bodyTimeout: TimeAmount
     private let onHeadError: @Sendable (HeadError, any Channel) -> Void
     private let onSlowBody: @Sendable () -> Void
     private var start: RequestStart?
@@ -78,8 +78,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         _ limits: ServerLimits, onHeadError: @escaping @Sendable (HeadError, any Channel) -> Void,
         onSlowBody: @escaping @Sendable () -> Void
     ) {
-        headTime = .seconds(Int64(max(1, limits.headerTimeout)))
-        bodyTime = .seconds(Int64(max(1, limits.bodyTimeout)))
+        headerTimeout = .seconds(Int64(max(1, limits.headerTimeout)))
+        bodyTimeout = .seconds(Int64(max(1, limits.bodyTimeout)))
         self.onHeadError = onHeadError
         self.onSlowBody = onSlowBody
     }
@@ -91,7 +91,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         start = try? context.pipeline.syncOperations.handler(type: RequestStart.self)
         start?.begin = { [self] in
             began = .now
-            schedule(after: headTime, context) { [self] in
+            schedule(after: headerTimeout, context) { [self] in
                 refuseHead(.requestTimeout, .headTooSlow, "The request's head took too long.", context)
             }
         }
@@ -118,7 +118,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             let hasBody = head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
             if hasBody {
-                schedule(after: bodyTime, context) { [self] in
+                schedule(after: bodyTimeout, context) { [self] in
                     onSlowBody()
                     context.fireErrorCaught(BodyTooSlow())
                     schedule(after: Self.gracePeriod, context) { context.close(promise: nil) }

@@ -69,12 +69,12 @@ extension JourneyCallback {
     /// Creates a callback with several buttons.
     ///
     /// The input 100 means that the user did not press any of them.
-    static func confirmation(_ options: [String], default standard: Int, type: Int = 0) -> JourneyCallback {
+    static func confirmation(_ options: [String], default index: Int, type: Int = 0) -> JourneyCallback {
         .any(
             "ConfirmationCallback",
             [
                 "prompt": .string(""), "messageType": .integer(Int64(type)), "options": .texts(options),
-                "optionType": .integer(-1), "defaultOption": .integer(Int64(standard)),
+                "optionType": .integer(-1), "defaultOption": .integer(Int64(index)),
             ], ["": .integer(100)])
     }
 }

@@ -57,20 +57,20 @@ extension ServerTransaction {
         guard let tree = trees[name ?? time.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
             return .failure(.noSuchJourney)
         }
-        let shown = try session(start.upgradeToken.map { [$0] } ?? start.sessionTokens, in: start.realm)
-        guard shown != nil || start.upgradeToken == nil else { return .failure(.noSessionToUpgrade) }
+        let presented = try session(start.upgradeToken.map { [$0] } ?? start.sessionTokens, in: start.realm)
+        guard presented != nil || start.upgradeToken == nil else { return .failure(.noSessionToUpgrade) }
         let destinations = adding(start.destinations, to: nil, in: start.realm)
-        if let shown, !start.isForced, name.map(shown.session.trees.contains) ?? true {
+        if let presented, !start.isForced, name.map(presented.session.trees.contains) ?? true {
             return .success(
                 .loggedIn(
-                    shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token,
+                    presented.session.user, tree: tree.name, token: start.noSession ? nil : presented.token,
                     successURL: destinations?.success))
         }
         var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
             expiresAt: time.journeyEnd,
-            userAgent: start.userAgent, noSession: start.noSession, place: NodePath(tree: tree.name, nodeID: tree.entry))
-        journey.shownToken = shown.map { Secret($0.token.utf8) }
+            userAgent: start.userAgent, noSession: start.noSession, currentNode: NodePath(tree: tree.name, nodeID: tree.entry))
+        journey.presentedToken = presented.map { Secret($0.token.utf8) }
         if start.upgradeToken != nil { journey.isUpgrade = true }
         journey.destinations = destinations
         return try run(journey, answers: nil)
@@ -104,7 +104,7 @@ extension ServerTransaction {
         var taken = journey
         if let token = request.upgradeToken {
             guard try session([token], in: request.realm) != nil else { return .failure(.noSessionToUpgrade) }
-            taken.shownToken = Secret(token.utf8)
+            taken.presentedToken = Secret(token.utf8)
             taken.isUpgrade = true
         }
         try journeys.remove(journey.id)
@@ -160,7 +160,7 @@ extension ServerTransaction {
         }
         var answers = answers
         for _ in 0..<Self.maxTransitions {
-            guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
+            guard let node = trees[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID] else { break }
             switch try node.node.process(answers, &journey, &self) {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
@@ -170,11 +170,11 @@ extension ServerTransaction {
                 guard let inner = trees[name], journey.outer.count < Self.maxInnerTrees else {
                     return .failure(.loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree))
                 }
-                journey.outer.append(journey.place)
-                journey.place = NodePath(tree: name, nodeID: inner.entry)
+                journey.outer.append(journey.currentNode)
+                journey.currentNode = NodePath(tree: name, nodeID: inner.entry)
             case .transition(let outcome):
                 switch trees.target(of: outcome, &journey) {
-                case .node(let next): journey.place.nodeID = next
+                case .node(let next): journey.currentNode.nodeID = next
                 case .success: return try finish(journey)
                 case .failure:
                     let reason = "\(node.node.type.name): \(outcome.rawValue)"
@@ -217,11 +217,11 @@ extension ServerTransaction {
             return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
         guard try directory[user]?.isLocked != true else { return .failure(.lockedOut) }
-        let shownToken = try journey.shownToken.map(\.text).flatMap { token in
+        let presentedToken = try journey.presentedToken.map(\.text).flatMap { token in
             try sessions.use(token, in: journey.realm)?.user == user ? token : nil
         }
-        guard shownToken != nil || journey.isUpgrade != true else { return .failure(.upgradeByOtherUser) }
-        let token = try token(of: user, after: journey, shownToken)
+        guard presentedToken != nil || journey.isUpgrade != true else { return .failure(.upgradeByOtherUser) }
+        let token = try token(of: user, after: journey, presentedToken)
         return .success(
             .loggedIn(user, tree: journey.tree, token: token, successURL: journey.destinations?.success))
     }
@@ -229,12 +229,12 @@ extension ServerTransaction {
     /// Returns the token with which a journey ends, of the session with which it was started or of a new one.
     ///
     /// It is nil when the client requested no session, and empty when the journey opens none.
-    private mutating func token(of user: UserKey, after journey: JourneyState, _ shownToken: String?) throws -> String? {
+    private mutating func token(of user: UserKey, after journey: JourneyState, _ presentedToken: String?) throws -> String? {
         guard !journey.noSession else { return nil }
         guard !journey.passesThrough else { return "" }
-        guard let shownToken else { return try sessions.open(user, tree: journey.tree, journey.session) }
-        try sessions.upgrade(shownToken, tree: journey.tree, journey.session)
-        return shownToken
+        guard let presentedToken else { return try sessions.open(user, tree: journey.tree, journey.session) }
+        try sessions.upgrade(presentedToken, tree: journey.tree, journey.session)
+        return presentedToken
     }
 }
 
@@ -245,10 +245,10 @@ extension [String: JourneyTree] {
     fileprivate func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
         var outcome = outcome
         while true {
-            let target = self[journey.place.tree]?.nodes[journey.place.nodeID]?.outcomes[outcome] ?? .failure
+            let target = self[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID]?.outcomes[outcome] ?? .failure
             if case .node = target { return target }
             guard let outer = journey.outer.popLast() else { return target }
-            journey.place = outer
+            journey.currentNode = outer
             outcome = target == .success ? .isTrue : .isFalse
         }
     }
@@ -266,7 +266,7 @@ extension ServerTransaction {
     mutating func send(_ link: String, to user: UserKey) throws {
         guard try !isPaused(.email, user) else { return }
         try pacing.sent(.email, to: user, time.configuration.messageLimits)
-        try outbox.keep(link, for: user)
+        try emails.keep(link, for: user)
         effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }

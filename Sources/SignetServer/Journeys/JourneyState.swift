@@ -29,14 +29,14 @@ struct JourneyState: Codable, Sendable {
     /// It is shown to the user when a push message asks for approval.
     let userAgent: String?
     var noSession: Bool
-    /// The current node.
-    var place: NodePath
+    /// The node that the journey has reached.
+    var currentNode: NodePath
     /// The outer nodes that wait for an inner journey to end.
     ///
     /// The last one waits for the journey that is running.
     var outer: [NodePath] = []
     /// The token of the session with which the journey was started.
-    var shownToken: Secret?
+    var presentedToken: Secret?
     /// True when the request named the session to upgrade, so that no other user may log in; nil for false.
     var isUpgrade: Bool?
     /// The URLs to go to after the journey; nil for AM's defaults.
@@ -73,6 +73,15 @@ struct JourneyState: Codable, Sendable {
     var securityAnswers: [String: Secret] = [:]
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case id, realm, tree, indexType, expiresAt, userAgent, noSession, outer, isUpgrade, destinations, passesThrough
+        case oneTimeKey, asked, memory, username, identified, emailAddress, password, pushMessageID, pendingOATH
+        case pendingCredential, failures, recoveryCodes, session, attributes, securityAnswers
+        case currentNode = "place"
+        case presentedToken = "shownToken"
+    }
 }
 
 /// A user with the id of the user's password at one time (``UserRecord/generation``).

@@ -37,10 +37,16 @@ extension JourneyState {
 struct LockoutStore {
     struct Failures: Codable, Sendable {
         /// The times of the wrong passwords that count toward a lockout.
-        var moments: [Date]
+        var times: [Date]
         var lockedUntil: Date?
         /// The number of wrong guesses since the last correct one; nil for passwords.
         var inRow: Int?
+
+        /// The names in stored rows.
+        private enum CodingKeys: String, CodingKey {
+            case lockedUntil, inRow
+            case times = "moments"
+        }
     }
 
     /// The time for which wrong guesses of a factor are remembered, in seconds: a year.
@@ -65,10 +71,10 @@ struct LockoutStore {
     mutating func fail(_ user: UserKey, _ rule: Lockout) throws -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))
-        let recent = (try table[user.rowName]?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
+        let recent = (try table[user.rowName]?.times ?? []).filter { $0 > earliest && $0 <= now } + [now]
         let locks = recent.count >= rule.failures
         let end = now.addingTimeInterval(Double(locks ? rule.duration : rule.within))
-        let failures = Failures(moments: locks ? [] : recent, lockedUntil: locks ? end : nil)
+        let failures = Failures(times: locks ? [] : recent, lockedUntil: locks ? end : nil)
         table.insert(failures, for: user.rowName, until: end)
         return locks
     }
@@ -78,9 +84,9 @@ struct LockoutStore {
     /// It is nil while the account is locked.
     func failuresLeft(_ user: UserKey, _ rule: Lockout) throws -> Int? {
         guard rule.warnAfter > 0, let failures = try table[user.rowName], failures.lockedUntil == nil,
-            failures.moments.count >= rule.warnAfter
+            failures.times.count >= rule.warnAfter
         else { return nil }
-        return rule.failures - failures.moments.count
+        return rule.failures - failures.times.count
     }
 
     /// Forgets the wrong passwords after a correct one.
@@ -109,7 +115,7 @@ struct LockoutStore {
         let locks = isFinal || inRow.isMultiple(of: rule.failures)
         let lockedUntil = isFinal ? Date.distantFuture : now.addingTimeInterval(Double(rule.duration))
         table.insert(
-            Failures(moments: [], lockedUntil: locks ? lockedUntil : nil, inRow: inRow), for: name,
+            Failures(times: [], lockedUntil: locks ? lockedUntil : nil, inRow: inRow), for: name,
             until: isFinal ? nil : now.addingTimeInterval(max(Self.memory, Double(rule.duration))))
         return locks
     }

@@ -45,7 +45,7 @@ struct MessagePacing {
             }
             let end = pause.map { now.addingTimeInterval(Double($0)) }
             table.insert(
-                LockoutStore.Failures(moments: [], lockedUntil: end, inRow: count), for: name,
+                LockoutStore.Failures(times: [], lockedUntil: end, inRow: count), for: name,
                 until: now.addingTimeInterval(max(Self.memory, Double(pause ?? 0))))
         }
     }

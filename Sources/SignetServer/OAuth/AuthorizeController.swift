@@ -54,11 +54,11 @@ struct AuthorizeController: Sendable {
         case .login(let isForced, let journey):
             let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
-        case .consent(let shown, let scopes, let csrf):
+        case .consent(let presented, let scopes, let csrf):
             // The form repeats the request's parameters, because the request may have come in a form itself.
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
-                client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden,
+                client: target.client, user: presented.session.user, scopes: scopes, hidden: hidden,
                 target: target.redirectURI ?? ""
             ).response(at: server)
         }
@@ -107,11 +107,11 @@ struct AuthorizeController: Sendable {
                     throw isAboutLogin ? AuthorizationErrorResponse.loginRequired : AuthorizationErrorResponse.interactionRequired
                 }
                 return .login(isForced: isForced, journey: journey)
-            case .present(let shown, let completed):
-                guard try hasConsent(for: request, of: target.client, shown, decision, &tx) else {
-                    return .consent(shown, scopes: request.scopes, csrf: tx.csrf(of: shown.token))
+            case .present(let presented, let completed):
+                guard try hasConsent(for: request, of: target.client, presented, decision, &tx) else {
+                    return .consent(presented, scopes: request.scopes, csrf: tx.csrf(of: presented.token))
                 }
-                return grant(request, to: target, shown, journey: completed, &tx)
+                return grant(request, to: target, presented, journey: completed, &tx)
             }
         } catch let refusal as AuthorizationErrorResponse {
             return .refused(refusal)
@@ -148,10 +148,10 @@ struct AuthorizeController: Sendable {
             guard !tx.hasLoggedIn(other, since: parameters) else { throw AuthorizationErrorResponse.loginRequired }
             return .needed(isForced: true, journey: journeys.first)
         }
-        guard let shown = present, journeys.isEmpty || completed != nil,
-            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: tx.now)
+        guard let presented = present, journeys.isEmpty || completed != nil,
+            tx.hasLoggedIn(presented.session, since: parameters) || !request.wantsLogin(presented.session, at: tx.now)
         else { return .needed(isForced: present != nil, journey: journeys.first) }
-        return .present(shown, journey: completed)
+        return .present(presented, journey: completed)
     }
 
     /// Returns true when the user consents to the request, or doesn't have to.
@@ -160,15 +160,15 @@ struct AuthorizeController: Sendable {
     /// - Throws: The error for the client when the user refuses, or when the request forbids the consent page;
     ///   ``OAuthErrorResponse`` for the browser when the decision has no `csrf` of this session.
     private static func hasConsent(
-        for request: AuthorizationRequest, of client: RegisteredClient, _ shown: PresentedSession, _ decision: Decision,
+        for request: AuthorizationRequest, of client: RegisteredClient, _ presented: PresentedSession, _ decision: Decision,
         _ tx: inout ServerTransaction
     ) throws -> Bool {
-        guard decision.allows == nil || decision.isGenuine(shown.token, tx) else {
+        guard decision.allows == nil || decision.isGenuine(presented.token, tx) else {
             throw OAuthErrorResponse(.badRequest, "bad_request", "The form is not one of this session")
         }
         let isPrompted = request.prompts.contains(.consent)
         guard client.requiresConsent || isPrompted else { return true }
-        let user = shown.session.user
+        let user = presented.session.user
         if let allows = decision.allows {
             guard allows else { throw AuthorizationErrorResponse.accessDenied }
             if decision.saves { try tx.consents.save(request.scopes, by: client.key, of: user) }
@@ -181,13 +181,13 @@ struct AuthorizeController: Sendable {
 
     /// Returns the response to a request that the user has authorized.
     private static func grant(
-        _ request: AuthorizationRequest, to target: AuthorizationReturn, _ shown: PresentedSession, journey: String?,
+        _ request: AuthorizationRequest, to target: AuthorizationReturn, _ presented: PresentedSession, journey: String?,
         _ tx: inout ServerTransaction
     ) -> Outcome {
         let grant = Grant(
-            client: target.client.key, user: shown.session.user, scopes: request.scopes,
-            authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
-            journey: journey, generation: shown.session.generation)
+            client: target.client.key, user: presented.session.user, scopes: request.scopes,
+            authenticatedAt: presented.session.authenticatedAt, session: TokenHash(presented.token), nonce: request.nonce,
+            journey: journey, generation: presented.session.generation)
         switch request.responseType {
         case .code:
             return .code(

@@ -13,25 +13,25 @@ struct DeviceUserController: Sendable {
         if request.method == .post {
             parameters = try await request.form(context)
         }
-        let shown = try await server.store.write { tx in
+        let presented = try await server.store.write { tx in
             try tx.session(tokens, in: realm).map { ($0, tx.csrf(of: $0.token)) }
         }
-        guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
+        guard let (presented, csrf) = presented else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
         guard let answer = parameters["decision"], request.method == .post else {
-            return try await question(parameters["user_code"], shown.session.user, context, csrf)
+            return try await question(parameters["user_code"], presented.session.user, context, csrf)
         }
-        guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, shown.token)
+        guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, presented.token)
         else {
             throw OAuthErrorResponse(.forbidden, "access_denied", "The form is not one of this session")
         }
         let userCode = try parameters.required("user_code")
-        let guess = UserCodeGuess(by: shown.session.user, from: context.client.network)
+        let guess = UserCodeGuess(by: presented.session.user, from: context.client.network)
         let isDone = try await guess.check(at: server) { tx -> Bool? in
             guard let device = try tx.deviceCodes.device(showing: userCode, in: realm) else { return nil }
             let grant = Grant(
-                client: device.client, user: shown.session.user, scopes: device.scopes,
-                authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil,
-                generation: shown.session.generation)
+                client: device.client, user: presented.session.user, scopes: device.scopes,
+                authenticatedAt: presented.session.authenticatedAt, session: TokenHash(presented.token), nonce: nil,
+                generation: presented.session.generation)
             try tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
             return true
         }

@@ -21,7 +21,7 @@ struct EndSessionController: Sendable {
         else { throw OAuthErrorResponse.invalidRequest("The id_token_hint is not one of this client in this realm") }
 
         let session = hint.session
-        let shown = request.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
+        let presented = request.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
         let request = parameters
         let (ended, headers) = try await server.store.write { tx in
             if let target = request["post_logout_redirect_uri"] {
@@ -32,7 +32,7 @@ struct EndSessionController: Sendable {
                 }
             }
             let ended = try session.flatMap { try tx.sessions.end($0) }
-            let isOwn = session.map(shown.contains) ?? false
+            let isOwn = session.map(presented.contains) ?? false
             return (ended, isOwn ? HTTPFields([SessionCookie(tx.time).expired]) : [:])
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }

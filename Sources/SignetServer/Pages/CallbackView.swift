@@ -154,13 +154,13 @@ struct CallbackView: Sendable {
 
     private var choice: Markup {
         let choices = texts("choices")
-        let standard = number("defaultChoice")
+        let defaultIndex = number("defaultChoice")
         guard choices.count <= 5 else {
             return tag("div", ["class": "field"]) {
                 tag("label", ["for": id]) { prompt }
                 tag("select", ["id": id, "name": id, "autofocus": Markup.flag(isFocused)]) {
                     for (index, choice) in choices.enumerated() {
-                        tag("option", ["value": String(index), "selected": Markup.flag(index == standard)]) { choice }
+                        tag("option", ["value": String(index), "selected": Markup.flag(index == defaultIndex)]) { choice }
                     }
                 }
             }
@@ -172,8 +172,8 @@ struct CallbackView: Sendable {
                     void(
                         "input",
                         [
-                            "type": "radio", "name": id, "value": String(index), "checked": Markup.flag(index == standard),
-                            "autofocus": Markup.flag(isFocused && index == standard),
+                            "type": "radio", "name": id, "value": String(index), "checked": Markup.flag(index == defaultIndex),
+                            "autofocus": Markup.flag(isFocused && index == defaultIndex),
                         ])
                     tag("span") { choice }
                 }
@@ -205,13 +205,13 @@ struct CallbackView: Sendable {
 
     private var confirmation: Markup {
         let options = Self.options(texts("options"), type: number("optionType"))
-        let standard = number("defaultOption")
+        let defaultValue = number("defaultOption")
         return options.map { label, value in
             tag(
                 "button",
                 [
                     "type": "submit", "name": id, "value": String(value), "formnovalidate": Markup.flag(options.count > 1),
-                    "class": (value == standard || options.count == 1) && facts.waitMessage == nil ? nil : "plain",
+                    "class": (value == defaultValue || options.count == 1) && facts.waitMessage == nil ? nil : "plain",
                 ]
             ) { label }
         }.reduce(.nothing, +)

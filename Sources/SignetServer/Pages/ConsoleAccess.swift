@@ -5,7 +5,7 @@ import SignetCore
 /// A browser that opens a link of this server gets a cookie, with which it can use the console. Each link is valid once.
 struct ConsoleAccess {
     /// The maximum number of unused links, and of browsers with access.
-    static let places = 16
+    static let capacity = 16
 
     struct ConsoleSessions: Codable, Sendable {
         var links: [TokenHash] = []
@@ -28,7 +28,7 @@ struct ConsoleAccess {
     mutating func invite() throws -> String {
         let token = RandomID.token()
         var sessions = try sessions
-        sessions.links = (sessions.links + [TokenHash(token)]).suffix(Self.places)
+        sessions.links = (sessions.links + [TokenHash(token)]).suffix(Self.capacity)
         table.insert(sessions, for: Self.row)
         return token
     }
@@ -41,7 +41,7 @@ struct ConsoleAccess {
         guard let index = sessions.links.firstIndex(of: TokenHash(token)) else { return nil }
         sessions.links.remove(at: index)
         let cookie = RandomID.token()
-        sessions.browsers = (sessions.browsers + [TokenHash(cookie)]).suffix(Self.places)
+        sessions.browsers = (sessions.browsers + [TokenHash(cookie)]).suffix(Self.capacity)
         table.insert(sessions, for: Self.row)
         return cookie
     }

@@ -56,13 +56,13 @@ struct SessionPageController: Sendable {
         let form = try await request.form(context)
         let tokens = request.cookies(server.configuration.cookieName)
         let (ended, cookie) = try await server.store.write { tx in
-            guard let shown = try tx.session(tokens, in: realm) else {
+            guard let presented = try tx.session(tokens, in: realm) else {
                 return (nil as SSOSession?, SessionCookie(tx.time))
             }
-            guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, tx.csrf(of: shown.token)) else {
+            guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, tx.csrf(of: presented.token)) else {
                 throw APIError.foreignForm
             }
-            return (try tx.sessions.end(TokenHash(shown.token)), SessionCookie(tx.time))
+            return (try tx.sessions.end(TokenHash(presented.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         return LoginController.redirect(

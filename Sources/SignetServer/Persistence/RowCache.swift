@@ -33,7 +33,7 @@ final class RowCache {
     /// The slots that the current transaction has replaced.
     private var past: [(key: RowKey, slot: Slot?)] = []
     private let isExclusive: Bool
-    private let broken: BrokenRows
+    private let unreadableRows: UnreadableRows
     let passwords: PasswordMemory
 
     /// The time of the current transaction.
@@ -53,12 +53,12 @@ final class RowCache {
     ///   - broken: The list of rows that could not be read.
     ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
-        _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory, broken: BrokenRows = BrokenRows(),
-        isExclusive: Bool = false
+        _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory,
+        unreadableRows: UnreadableRows = UnreadableRows(), isExclusive: Bool = false
     ) {
         self.reader = reader
         self.coder = coder
-        self.broken = broken
+        self.unreadableRows = unreadableRows
         self.passwords = passwords
         self.isExclusive = isExclusive
     }
@@ -117,7 +117,7 @@ final class RowCache {
 
     /// Returns true when the row exists but cannot be read.
     /// - Throws: The error of the store.
-    func isBroken<Value: RowValue>(_ key: RowKey, _: Value.Type) throws(StoreError) -> Bool {
+    func isUnreadable<Value: RowValue>(_ key: RowKey, _: Value.Type) throws(StoreError) -> Bool {
         guard slots[key] == nil else { return false }
         do throws(StoreError) {
             _ = try read(key, Value.self)
@@ -164,7 +164,7 @@ final class RowCache {
             do throws(StoreError) {
                 found.append((row.name, row.row.expiresAt, try coder.value(Value.self, of: row.row.bytes, for: key)))
             } catch {
-                broken.report(key, error)
+                unreadableRows.report(key, error)
             }
         }
         for (key, slot) in changed where now.rowTime < slot.expiresAt {
@@ -187,7 +187,7 @@ final class RowCache {
             return slot
         } catch {
             guard error.isRecordScoped else { throw error }
-            broken.report(key, error)
+            unreadableRows.report(key, error)
             guard skipsUnreadableRows else { throw error }
             return Slot()
         }

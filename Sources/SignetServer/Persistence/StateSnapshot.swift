@@ -118,7 +118,7 @@ extension TransactionQueue {
             changes.signals = [ClusterMessage.clock.text, ClusterMessage.keys.text, ClusterMessage.wakeAllStreams.text]
             return ((), changes)
         }
-        broken.forgetAll()
+        unreadableRows.forgetAll()
     }
 
     /// Removes all rows, except the signing keys of ID tokens, which clients may have cached, and the rows that snapshots do not
@@ -132,7 +132,7 @@ extension TransactionQueue {
             changes.signals = [ClusterMessage.clock.text, ClusterMessage.endAllStreams.text]
             return ((), changes)
         }
-        broken.forgetAll()
+        unreadableRows.forgetAll()
     }
 
     /// Returns the rows of all kinds, except the check row of the key and the users of the configuration, which belong to this server.

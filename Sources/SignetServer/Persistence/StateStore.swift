@@ -21,7 +21,7 @@ final class StateStore: Sendable {
         let clients: ClientRegistry
         let trees: [String: JourneyTree]
         let clock: AdjustableClock
-        let broken: BrokenRows
+        let unreadableRows: UnreadableRows
         let logger: Logger
     }
 
@@ -146,7 +146,7 @@ final class StateStore: Sendable {
     private func openState() async throws -> OpenState {
         let (store, key) = try await Blocking.run { [options] () throws(StoreError) in try StateLocation.open(options.state) }
         let rows = RowCoder(Sealing.derive("signet server rows", from: key))
-        let queue = TransactionQueue(store, rows, clock: options.clock, broken: options.broken)
+        let queue = TransactionQueue(store, rows, clock: options.clock, unreadableRows: options.unreadableRows)
         let constants = TransactionConstants(
             users: options.users, generatesPasswords: options.generatesPasswords, clients: options.clients, trees: options.trees,
             key: key)
@@ -191,7 +191,7 @@ final class StateStore: Sendable {
         let count = try await open.queue.run { rows in
             var tx = ServerTransaction(open.constants, rows, time)
             // A row that cannot be read stays as it is, and the server starts.
-            guard try !rows.isBroken(TransactionQueue.usersRow, [String].self) else { return (0, signals: []) }
+            guard try !rows.isUnreadable(TransactionQueue.usersRow, [String].self) else { return (0, signals: []) }
             let known = try rows.value(TransactionQueue.usersRow) as RowCache.Present<[String]>?
             guard known?.value != digests else { return (0, signals: []) }
             rows.put(digests, TransactionQueue.usersRow)

@@ -82,13 +82,13 @@ struct Table<Key: RowName, Value: RowValue> {
     mutating func discard(_ key: Key) { transaction.put(nil, rowKey(key)) }
 
     /// Returns true when the row exists but cannot be read.
-    func isBroken(_ key: Key) throws(StoreError) -> Bool { try transaction.isBroken(rowKey(key), Value.self) }
+    func isUnreadable(_ key: Key) throws(StoreError) -> Bool { try transaction.isUnreadable(rowKey(key), Value.self) }
 
     /// Removes a value if it cannot be read.
     ///
     /// It returns false when the value can be read or does not exist.
-    mutating func discardBroken(_ key: Key) throws(StoreError) -> Bool {
-        guard try isBroken(key) else { return false }
+    mutating func discardUnreadable(_ key: Key) throws(StoreError) -> Bool {
+        guard try isUnreadable(key) else { return false }
         discard(key)
         return true
     }

@@ -60,7 +60,7 @@ final class TransactionQueue: Sendable {
     let store: any RowStore
     let passwords = PasswordMemory()
     /// The requested rows that could not be read.
-    let broken: BrokenRows
+    let unreadableRows: UnreadableRows
     let clock: AdjustableClock
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "signet.state")
@@ -72,8 +72,8 @@ final class TransactionQueue: Sendable {
         DispatchQueue(label: "signet.passwords.\($0)")
     }
 
-    init(_ store: any RowStore, _ coder: RowCoder, clock: AdjustableClock, broken: BrokenRows = BrokenRows()) {
-        self.broken = broken
+    init(_ store: any RowStore, _ coder: RowCoder, clock: AdjustableClock, unreadableRows: UnreadableRows = UnreadableRows()) {
+        self.unreadableRows = unreadableRows
         self.store = store
         self.coder = coder
         self.clock = clock
@@ -150,7 +150,7 @@ final class TransactionQueue: Sendable {
     private func run(_ batch: [Job]) {
         do throws(StoreError) {
             let outcome = try store.transact { (reader) throws(StoreError) in try attempt(batch, reader) }
-            broken.forget(outcome.changed)
+            unreadableRows.forget(outcome.changed)
             for answer in outcome.answers { answer() }
             for (job, work) in outcome.postponed { postpone(job, work) }
         } catch {
@@ -159,7 +159,7 @@ final class TransactionQueue: Sendable {
     }
 
     private func attempt(_ batch: [Job], _ reader: any RowReader) throws(StoreError) -> (Outcome, RowChanges) {
-        let transaction = RowCache(reader, coder, passwords, broken: broken)
+        let transaction = RowCache(reader, coder, passwords, unreadableRows: unreadableRows)
         var outcome = Outcome()
         var changes = RowChanges()
         for job in batch {

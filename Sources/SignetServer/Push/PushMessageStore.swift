@@ -49,7 +49,7 @@ struct PushMessageStore {
         let inbox = try inboxes[push.mechanismUID] ?? Inbox()
         let readable = Set(try retained(for: push.mechanismUID, after: nil).map(\.messageID))
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
-        let waiting = try inbox.messageIDs.filter { try readable.contains($0) || messages.isBroken($0) }
+        let waiting = try inbox.messageIDs.filter { try readable.contains($0) || messages.isUnreadable($0) }
         let last = inbox.lastEventID
         // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
         // would ignore a new message as one that it has already received.
@@ -106,7 +106,7 @@ struct PushMessageStore {
     /// Removes the messages of a mechanism that no longer exists.
     mutating func forget(mechanismUID: String) throws {
         // An inbox that cannot be read contains nothing that is still needed.
-        if try inboxes.discardBroken(mechanismUID) { return }
+        if try inboxes.discardUnreadable(mechanismUID) { return }
         let forgotten = try inboxes.update(mechanismUID) { inbox in
             defer { inbox.messageIDs = [] }
             return inbox.messageIDs

@@ -135,7 +135,7 @@ struct SSOSessionStore {
     /// Ends an unreadable session.
     ///
     /// Returns false when it doesn't exist.
-    mutating func endBroken(_ key: TokenHash) throws -> Bool { try sessions.discardBroken(key) }
+    mutating func endUnreadable(_ key: TokenHash) throws -> Bool { try sessions.discardUnreadable(key) }
 
     /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones.
     ///

@@ -25,10 +25,10 @@ struct SessionsController: Sendable {
         let body = try await request.json(context)
         let action: Action = try request.action()
         // An explicit token takes precedence over the session token of the request itself.
-        let shown = context.route == .session ? try context.parameter("token") : nil
+        let presented = context.route == .session ? try context.parameter("token") : nil
         // The body of an update has the names of properties only.
         let listed = action == .updateSessionProperties ? nil : body["tokenId"]?.string
-        let named = [shown, listed, request.query("tokenId")].compactMap { $0 }
+        let named = [presented, listed, request.query("tokenId")].compactMap { $0 }
         let own = request.sessionTokens(server.configuration.cookieName)
         let tokens = named.isEmpty ? own : Array(named.prefix(1))
         switch action {
@@ -103,8 +103,8 @@ struct SessionsController: Sendable {
 
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
         let (ended, cookie) = try await server.store.write { tx in
-            let shown = try tx.session(tokens, in: realm)
-            let ended = try shown.flatMap { try tx.sessions.end(TokenHash($0.token)) }
+            let presented = try tx.session(tokens, in: realm)
+            let ended = try presented.flatMap { try tx.sessions.end(TokenHash($0.token)) }
             return (ended, SessionCookie(tx.time))
         }
         guard let ended else { throw APIError.accessDenied }

@@ -91,8 +91,8 @@ public final class AdjustableClock: WallClock {
     }
 
     /// Sets the closure to call whenever the clock's setting changes, on this server or through the state.
-    func onMove(_ tell: @escaping @Sendable () -> Void) {
-        observer.withLock { $0 = tell }
+    func onMove(_ notify: @escaping @Sendable () -> Void) {
+        observer.withLock { $0 = notify }
     }
 
     private func update<R>(_ body: (inout Memory) -> R) -> R {
@@ -101,8 +101,8 @@ public final class AdjustableClock: WallClock {
             return (body(&memory), memory.setting != before)
         }
         if hasMoved {
-            let tell = observer.withLock { $0 }
-            tell()
+            let notify = observer.withLock { $0 }
+            notify()
         }
         return result
     }
@@ -110,8 +110,8 @@ public final class AdjustableClock: WallClock {
     /// Sets the closure to call after each change that must be written.
     ///
     /// It should take the changes and write them.
-    func onChange(_ tell: @escaping @Sendable () -> Void) {
-        listener.withLock { $0 = tell }
+    func onChange(_ notify: @escaping @Sendable () -> Void) {
+        listener.withLock { $0 = notify }
     }
 
     /// Passes each change that was not taken yet to `write`, in order and once.
@@ -140,8 +140,8 @@ public final class AdjustableClock: WallClock {
 
     private func change(_ kind: Change.Kind) {
         _ = addChange(kind, isTaken: false)
-        let tell = listener.withLock { $0 }
-        tell()
+        let notify = listener.withLock { $0 }
+        notify()
     }
 
     /// The server's time.

@@ -34,7 +34,7 @@ final class TLSIdentity: Sendable {
             let authority = AuthorityDirectory(path: directory, names: CertifiedNames(of: configuration))
             self.authority = authority
             let identity = try authority.identity(at: clock.now)
-            Self.tell(identity, authority, logger)
+            Self.report(identity, authority, logger)
             state = Mutex(State(context: try Self.context(identity), renewsAt: identity.renewsAt))
         }
     }
@@ -50,7 +50,7 @@ final class TLSIdentity: Sendable {
                 let identity = try authority.identity(at: now)
                 state.context = try Self.context(identity)
                 state.renewsAt = identity.renewsAt
-                Self.tell(identity, authority, logger)
+                Self.report(identity, authority, logger)
             } catch {
                 // The present certificate is valid for some time yet. Retry in an hour.
                 state.renewsAt = now + 3600
@@ -60,7 +60,7 @@ final class TLSIdentity: Sendable {
         }
     }
 
-    private static func tell(_ identity: AuthorityDirectory.Identity, _ authority: AuthorityDirectory, _ logger: Logger) {
+    private static func report(_ identity: AuthorityDirectory.Identity, _ authority: AuthorityDirectory, _ logger: Logger) {
         let file: Logger.Metadata = ["file": "\(authority.path)/\(AuthorityDirectory.certificateName)"]
         switch identity.authority {
         case .kept: break

@@ -158,9 +158,10 @@ struct DeviceRegistry {
     /// Removes the unreadable rows of a user's devices.
     ///
     /// Returns their number.
-    mutating func removeBroken(of user: UserKey) throws -> Int {
+    mutating func removeUnreadable(of user: UserKey) throws -> Int {
         try [
-            push.discardBroken(user), oath.discardBroken(user), others.discardBroken(user), recoveryCodes.discardBroken(user),
+            push.discardUnreadable(user), oath.discardUnreadable(user), others.discardUnreadable(user),
+            recoveryCodes.discardUnreadable(user),
         ].count { $0 }
     }
 

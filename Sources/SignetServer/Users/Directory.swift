@@ -54,7 +54,13 @@ struct UserRecord: Codable, Sendable {
     /// Sessions and tokens have the id of the password at their login, and are valid for as long as it stays the same.
     var generation: String?
     /// The fingerprints of the configuration at the time of the change; nil for a user that a journey created.
-    fileprivate var seed: EntryFingerprints?
+    fileprivate var fingerprints: EntryFingerprints?
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case user, password, claims, isLocked, answers, acceptedTerms, generation
+        case fingerprints = "seed"
+    }
 }
 
 /// Digests of the parts of a user's configuration entry.
@@ -166,10 +172,10 @@ extension UserRecord {
         var record = self
         record.acceptedTerms = changed.acceptedTerms
         record.generation = changed.generation
-        if changed.seed?.password == fingerprints.password { record.password = changed.password }
-        if changed.seed?.claims == fingerprints.claims { record.claims = changed.claims }
-        if changed.seed?.isLocked == fingerprints.isLocked { record.isLocked = changed.isLocked }
-        if changed.seed?.answers == fingerprints.answers { record.answers = changed.answers }
+        if changed.fingerprints?.password == fingerprints.password { record.password = changed.password }
+        if changed.fingerprints?.claims == fingerprints.claims { record.claims = changed.claims }
+        if changed.fingerprints?.isLocked == fingerprints.isLocked { record.isLocked = changed.isLocked }
+        if changed.fingerprints?.answers == fingerprints.answers { record.answers = changed.answers }
         return record
     }
 }
@@ -248,7 +254,7 @@ struct Directory {
         guard var record = try self[user] else { return }
         change(&record)
         guard let entry = configuredUsers.entries[user] else { return store(record) }
-        record.seed = configuredUsers.fingerprints(entry)
+        record.fingerprints = configuredUsers.fingerprints(entry)
         changes.insert(record, for: user)
     }
 

@@ -53,7 +53,7 @@ extension ServerTransaction {
     /// Returns their number.
     mutating func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) throws -> Int {
         // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
-        var count = kind == nil ? try devices.removeBroken(of: user) : 0
+        var count = kind == nil ? try devices.removeUnreadable(of: user) : 0
         for each in DeviceKind.allCases where kind == nil || kind == each {
             for device in try devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
             where id == nil || id == device {
@@ -83,7 +83,7 @@ extension ServerTransaction {
         _ = try removeDevices(of: user)
         devices.discardRecoveryCodes(of: user)
         for client in clients.all { consents.discard(by: client.key, of: user) }
-        outbox.discard(for: user)
+        emails.discard(for: user)
         try lockouts.clearAll(user)
     }
 }

@@ -89,9 +89,9 @@ struct DeviceOwnerMiddleware: RouterMiddleware {
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         try AcceptAPIVersion.check(request.header("accept-api-version"), served: UserDevicesController.version)
         let (tokens, realm) = (request.sessionTokens(server.configuration.cookieName), context.realm)
-        let shown = try await server.store.write { tx in try tx.session(tokens, in: realm) }
-        guard let shown else { throw APIError.accessDenied }
-        guard shown.session.user == (try context.deviceOwner) else { throw APIError(.forbidden, "User not permitted") }
+        let presented = try await server.store.write { tx in try tx.session(tokens, in: realm) }
+        guard let presented else { throw APIError.accessDenied }
+        guard presented.session.user == (try context.deviceOwner) else { throw APIError(.forbidden, "User not permitted") }
         _ = try DeviceKind(context)
         return try await next(request, context)
     }

@@ -15,7 +15,7 @@ public final class VaultProvider: Sendable {
     /// its first use creates it, unless the directory holds a vault. Without a Secure Enclave, a key in another item of the keychain
     /// seals it (``ProtectionLevel/separateKey``), which is logged as a warning.
     public static let `default` = VaultProvider(defaultPreferences) { () throws(StoreError) in
-        try StandardStore.open(in: .default(), defaultPreferences)
+        try DefaultStore.open(in: .default(), defaultPreferences)
     }
 
     /// The preferences of the default vault, and of a vault that FRAuth shares in a keychain access group.
@@ -52,7 +52,7 @@ public final class VaultProvider: Sendable {
     /// Creates a keychain for the vault in `directory`; the first write creates a missing one, as in ``default``.
     public convenience init(directory: VaultDirectory) {
         let preferences = VaultPreferences()
-        self.init(preferences) { () throws(StoreError) in try StandardStore.openFile(in: directory, preferences) }
+        self.init(preferences) { () throws(StoreError) in try DefaultStore.openFile(in: directory, preferences) }
     }
 
     /// Requires that the vault's key is protected at least at this level.

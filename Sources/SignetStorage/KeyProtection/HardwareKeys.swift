@@ -97,7 +97,7 @@ package struct HardwareKeys: Sendable {
     func key(
         tag: String, in directory: VaultDirectory?, for access: KeyAccess
     ) throws(StoreError) -> any AgreementKey {
-        try TPMAgreementKey(file: TPMKeyFile(directory: place(directory), tag: tag), tcti: tcti)
+        try TPMAgreementKey(file: TPMKeyFile(directory: vaultDirectory(directory), tag: tag), tcti: tcti)
     }
 
     /// Returns the key with this tag that the second factor releases.
@@ -110,11 +110,11 @@ package struct HardwareKeys: Sendable {
         guard case .pin(let pin) = factor else {
             throw StoreError(.keyUnavailable, "open the secured key", "no service here binds fingerprints to keys; use a PIN")
         }
-        let file = TPMKeyFile(directory: try place(directory), tag: tag, needsPin: true)
+        let file = TPMKeyFile(directory: try vaultDirectory(directory), tag: tag, needsPin: true)
         return try TPMAgreementKey(file: file, pin: TPMPin(pin, tag: tag), isNew: isNew, tcti: tcti)
     }
 
-    private func place(_ directory: VaultDirectory?) throws(StoreError) -> VaultDirectory {
+    private func vaultDirectory(_ directory: VaultDirectory?) throws(StoreError) -> VaultDirectory {
         guard let directory = directory ?? VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw StoreError(.keyUnavailable, "open the secured key", "there is no home to keep it in; set SIGNET_HOME")
         }

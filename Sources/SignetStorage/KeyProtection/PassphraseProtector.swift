@@ -23,7 +23,7 @@ public struct PassphraseProtector: KeyProtector {
     ///   - ask: Returns the passphrase. It is called once for each wrapping and unwrapping and may block. It throws
     ///     ``StoreError/Code/keyUnavailable`` when the user cannot be asked, and ``StoreError/Code/cancelled`` when the user
     ///     cancels.
-    public init(cost: ScryptCost = .standard, ask: @escaping @Sendable () throws(StoreError) -> Secret) {
+    public init(cost: ScryptCost = .default, ask: @escaping @Sendable () throws(StoreError) -> Secret) {
         self.cost = cost
         self.ask = ask
     }
@@ -77,8 +77,8 @@ public struct ScryptCost: Sendable, Hashable {
     /// The number of independent computations (p), 1 to 16.
     public let parallelism: Int
 
-    /// 2^17 rounds of 1 KiB: 128 MiB of memory, and less than a second on a desktop.
-    public static let standard = ScryptCost(uncheckedLogRounds: 17, blockSize: 8, parallelism: 1)
+    /// The default: 2^17 rounds of 1 KiB, which take 128 MiB of memory, and less than a second on a desktop.
+    public static let `default` = ScryptCost(uncheckedLogRounds: 17, blockSize: 8, parallelism: 1)
 
     /// Creates a cost, or returns nil when it is out of bounds.
     ///

@@ -119,12 +119,12 @@ extension Vault {
     ///   - weakness: The weakness of the protection, as a clause about the vault; nil for a protection without one.
     ///   - recovery: The calls that add a recovery key.
     ///   - logger: The logger.
-    func reportCreation(in place: String, weakness: String?, recovery: String, to logger: Logger) {
+    func reportCreation(in location: String, weakness: String?, recovery: String, to logger: Logger) {
         let recovery = "it has one key slot; add a recovery key: \(recovery)"
         guard let weakness else {
-            return logger.notice("created a vault in \(place), sealed by \(protection.protector); \(recovery)")
+            return logger.notice("created a vault in \(location), sealed by \(protection.protector); \(recovery)")
         }
-        logger.warning("created a vault in \(place) \(weakness); \(recovery)")
+        logger.warning("created a vault in \(location) \(weakness); \(recovery)")
     }
 }
 

@@ -65,7 +65,7 @@ final class SealedWriter: RecordWriter {
         let new = try keys.seal(bytes, hidden)
         hasChanges = true
         seals += 1
-        note(key, changesSet: old == nil)
+        recordChange(key, changesSet: old == nil)
         let digest = try records.put(new, hidden, over: old, known)
         sealed[hidden] = KnownRecord(beginning: new.prefix(VaultKeys.coveredLength), digest: digest, isSealed: true)
     }
@@ -88,7 +88,7 @@ final class SealedWriter: RecordWriter {
         let hidden = keys.hiddenName(key)
         let old = try records.record(hidden)
         hasChanges = true
-        note(key, changesSet: old != nil)
+        recordChange(key, changesSet: old != nil)
         sealed[hidden] = nil
         try records.remove(hidden, old)
     }
@@ -97,14 +97,14 @@ final class SealedWriter: RecordWriter {
         let hidden = keys.hiddenName(key)
         guard let old = try records.record(hidden) else { return }
         hasChanges = true
-        note(key, changesSet: true)
+        recordChange(key, changesSet: true)
         sealed[hidden] = nil
         try Quarantine.keep(old, of: hidden, in: records)
         try records.remove(hidden, old)
     }
 
-    /// Notes a change of an account, or of the set of mechanisms.
-    private func note(_ key: RecordKey, changesSet: Bool) {
+    /// Records a change of an account, or of the set of mechanisms.
+    private func recordChange(_ key: RecordKey, changesSet: Bool) {
         if key.kind == .account || key.kind == .mechanism && changesSet { changesAccounts = true }
     }
 }

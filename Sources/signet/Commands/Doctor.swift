@@ -105,7 +105,7 @@ private struct Diagnosis {
 
 extension Diagnosis {
     var lines: [TerminalText] {
-        ["vault            \(path)"] + headerLines + placeLines
+        ["vault            \(path)"] + headerLines + permissionLines
             + ["", "key protectors on this machine, in order of preference:"]
             + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
             + ["  provider of the Secret Service: \(secretServiceOwner)"]
@@ -153,7 +153,7 @@ extension Diagnosis {
         return lines
     }
 
-    private var placeLines: [TerminalText] {
+    private var permissionLines: [TerminalText] {
         permissionProblems.isEmpty
             ? ["place            private: only this user can reach it"] : permissionProblems.map { "place            \($0)" }
     }

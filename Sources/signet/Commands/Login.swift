@@ -28,10 +28,10 @@ struct Login: NetworkedCommand {
 
                 signet login --answer name=mira --answer password=- < password
 
-            With --client there are tokens too, which 'signet token' prints and renews. Each login is a profile with a name of \
-            its own; the first is the default. What a profile has stays unless you say otherwise, so 'signet login' alone, or \
-            with --profile, logs in again. A login that fails leaves neither session nor tokens nor a profile; what the journey \
-            put into the vault on its way, an account or a key of this device, stays.
+            With --client the login also gets tokens, which 'signet token' prints and renews. Each login is stored as a profile with \
+            a name; the first is the default. A profile keeps its settings until an option changes them, so 'signet login' alone, \
+            or with --profile, logs in again. A failed login stores no session, no tokens and no profile, but the vault keeps an \
+            account or a device key that the journey has stored in it.
             """)
 
     @Argument(help: "The server's address, or nothing for a profile that there is.")

@@ -48,7 +48,7 @@ struct Logout: NetworkedCommand {
             if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
             Console.line(
                 json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: store.profiles.count > 1))
-            if let failure = await tell(report) { failures.append(failure) }
+            if let failure = await confirmInBrowser(report) { failures.append(failure) }
         }
         if let failure = failures.first { throw failure }
     }
@@ -56,7 +56,7 @@ struct Logout: NetworkedCommand {
     /// Opens the browser if the server requires a confirmation.
     ///
     /// Returns the error with which the command ends, if there is one.
-    private func tell(_ report: LogOutReport) async -> Failure? {
+    private func confirmInBrowser(_ report: LogOutReport) async -> Failure? {
         if let address = report.browserAddress {
             // The address contains the id_token, so it must not be printed or passed as an argument to another program.
             Console.error("The server wants the log-out to be confirmed in the browser.")

@@ -11,11 +11,11 @@ struct Serve: NetworkedCommand {
         commandName: "serve",
         abstract: "Run an AM-compatible server for development and tests.",
         discussion: """
-            For development and continuous integration, not for production: it listens on this machine only, unless --allow-remote,
-            and says so. What it learns survives it, in a file of its own unless --state says otherwise. Where other machines can
-            reach it, wrong passwords lock an account for a while and too many requests are refused (docs/guides/operations.md). Realms,
-            users, OAuth 2.0 clients and journeys are those of the
-            starter file, which --print-default-config prints, or of a file of your own. See docs/reference/server.md, docs/reference/configuration.md.
+            For development and continuous integration, not for production. The server listens on this machine only, unless --host
+            and --allow-remote permit other machines; then wrong passwords lock an account for a while, and too many requests are
+            refused (docs/guides/operations.md). The state is kept in a file, or in the place that --state names. Realms, users,
+            OAuth 2.0 clients and journeys come from --config, or from the starter file that --print-default-config prints. See
+            docs/reference/server.md and docs/reference/configuration.md.
             """)
 
     @Option(help: ArgumentHelp("Serve what a file says: realms, users, clients, journeys, in YAML.", valueName: "file"))

@@ -55,16 +55,16 @@ struct EnrollmentOffer {
         let question = Question(prompt: "Enroll the account in this vault", names: ["enroll"])
         let isDrawn = !enrolls && StepPrinter.draw(uri)
         var isWanted = enrolls
-        if !isWanted, prompts.hasPerson || prompts.hasAnswer(question) {
-            isWanted = try await prompts.agreement(question, standard: false)
+        if !isWanted, prompts.hasUser || prompts.hasAnswer(question) {
+            isWanted = try await prompts.agreement(question, default: false)
         }
         guard isWanted else {
-            if !isDrawn { prompts.tell("The server offers a new authenticator account; --enroll puts it into this vault.") }
+            if !isDrawn { prompts.report("The server offers a new authenticator account; --enroll puts it into this vault.") }
             return
         }
         let account = try await enroll(EnrollmentURI.parse(uri, policy: policy))
         hasEnrolled = true
-        prompts.tell("Enrolled \(account.issuer): \(account.accountName) in this vault.")
+        prompts.report("Enrolled \(account.issuer): \(account.accountName) in this vault.")
     }
 
     /// Enrolls an account, and returns its final name.
@@ -95,7 +95,7 @@ struct EnrollmentOffer {
                 let text = try QRScanner.singleCode(in: PictureReader.read(picture))
                 if text.isEnrollmentURI { return text }
                 if !StepPrinter.draw(text) {
-                    prompts.tell("The server shows a QR code for another device; log in at a terminal to see it.")
+                    prompts.report("The server shows a QR code for another device; log in at a terminal to see it.")
                 }
             } catch {
                 pictureError = error
@@ -115,6 +115,6 @@ struct EnrollmentOffer {
             case .libraryMissing: "The server shows a picture, perhaps the QR code of an account. Reading it \(error)"
             default: "The server shows a picture that may be the QR code of an account: \(error)"
             }
-        if enrolls { Console.error(text) } else { prompts.tell(text) }
+        if enrolls { Console.error(text) } else { prompts.report(text) }
     }
 }

@@ -18,12 +18,12 @@ struct PromptSession {
     }
 
     /// Prints an informative message, unless a program reads standard error.
-    func tell(_ text: TerminalText) {
+    func report(_ text: TerminalText) {
         if !isQuiet { Console.error(text) }
     }
 
     var unusedAnswers: [String] { answers.unused }
-    var hasPerson: Bool { canAsk }
+    var hasUser: Bool { canAsk }
 
     /// True when the arguments contain the answer to a question.
     func hasAnswer(_ question: Question) -> Bool { answers.has(question) }
@@ -55,11 +55,11 @@ struct PromptSession {
     /// - Returns: The answer from the arguments or the terminal.
     /// - Throws: ``Failure`` without an answer and a terminal, and for an answer that is not UTF-8; `CancellationError` when the
     ///   input ends.
-    mutating func text(_ question: Question, standard: String = "") async throws -> String {
+    mutating func text(_ question: Question, default defaultValue: String = "") async throws -> String {
         if let given = try await given(question) { return try Self.text(given, question) }
-        let hint = standard.isEmpty ? "" : " [\(standard)]"
+        let hint = defaultValue.isEmpty ? "" : " [\(defaultValue)]"
         let text = try Self.text(try await typed(question, "\(question.prompt)\(hint): "), question)
-        return text.isEmpty ? standard : text
+        return text.isEmpty ? defaultValue : text
     }
 
     /// Asks for a text that `read` accepts.
@@ -85,7 +85,7 @@ struct PromptSession {
     ///
     /// Doesn't ask if there is only one.
     /// - Returns: The index of the option, from 0.
-    mutating func choice(_ question: Question, of options: [String], standard: Int? = nil) async throws -> Int {
+    mutating func choice(_ question: Question, of options: [String], default defaultValue: Int? = nil) async throws -> Int {
         guard !options.isEmpty else {
             throw Failure(.protocolBroken, "nothingToChoose", "the server asks for a choice and offers none")
         }
@@ -94,10 +94,10 @@ struct PromptSession {
         if canAsk {
             for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option)") }
         }
-        let hint = standard.map { " [\($0 + 1)]" } ?? ""
+        let hint = defaultValue.map { " [\($0 + 1)]" } ?? ""
         let expected = "a number from 1 to \(options.count), or " + options.map { "'\($0)'" }.joined(separator: ", ")
         return try await text(question, "\(question.prompt)\(hint): ", expected) { text in
-            if text.isEmpty { return standard }
+            if text.isEmpty { return defaultValue }
             if let exact = options.firstIndex(of: text) { return exact }
             if let number = Int(text) { return options.indices.contains(number - 1) ? number - 1 : nil }
             let alike = options.indices.filter { options[$0].lowercased() == text.lowercased() }
@@ -106,11 +106,11 @@ struct PromptSession {
     }
 
     /// Asks for yes or no.
-    mutating func agreement(_ question: Question, standard: Bool? = nil) async throws -> Bool {
-        let hint = standard.map { $0 ? " [Y/n]" : " [y/N]" } ?? " [y/n]"
+    mutating func agreement(_ question: Question, default defaultValue: Bool? = nil) async throws -> Bool {
+        let hint = defaultValue.map { $0 ? " [Y/n]" : " [y/N]" } ?? " [y/n]"
         return try await text(question, "\(question.prompt)\(hint): ", "yes or no") { text in
             switch text.lowercased() {
-            case "": standard
+            case "": defaultValue
             case "y", "yes", "true": true
             case "n", "no", "false": false
             default: nil
@@ -125,10 +125,10 @@ struct PromptSession {
     /// - Returns: A finite number.
     /// - Throws: ``Failure`` without an answer and a terminal, and for an argument that is not a number; `CancellationError` when
     ///   the input ends.
-    mutating func number(_ question: Question, standard: Double? = nil) async throws -> Double {
-        let hint = standard.map { value in " [\(Int64(exactly: value).map { String($0) } ?? String(value))]" } ?? ""
+    mutating func number(_ question: Question, default defaultValue: Double? = nil) async throws -> Double {
+        let hint = defaultValue.map { value in " [\(Int64(exactly: value).map { String($0) } ?? String(value))]" } ?? ""
         return try await text(question, "\(question.prompt)\(hint): ", "a number") { text in
-            text.isEmpty ? standard : Double(text).flatMap { $0.isFinite ? $0 : nil }
+            text.isEmpty ? defaultValue : Double(text).flatMap { $0.isFinite ? $0 : nil }
         }
     }
 

@@ -28,7 +28,7 @@ struct StepPrinter {
         let text = lines.filter { !$0.description.trimmingWhitespace().isEmpty }.joined(separator: "\n")
         let all = text + (number ?? "")
         if !isWaiting || all != waitingText {
-            if !text.description.isEmpty { prompts.tell(text) }
+            if !text.description.isEmpty { prompts.report(text) }
             if let number { Console.error(number) }
         }
         waitingText = isWaiting ? all : ""
@@ -48,7 +48,7 @@ struct StepPrinter {
     ///
     /// They allow a login without the device and are shown only once, so they go to a user and never to a log file.
     private static func show(_ codes: JourneyStep.RecoveryCodes) {
-        guard Console.showsToPerson else {
+        guard Console.showsToUser else {
             Console.error(
                 "The server shows \(codes.codes.count) recovery codes, which are not written to a file; log in at a terminal.")
             return
@@ -60,7 +60,7 @@ struct StepPrinter {
     /// Draws a text as a QR code, if a user reads standard error and the terminal is wide enough.
     /// - Returns: True if it was drawn.
     static func draw(_ text: String) -> Bool {
-        guard Console.showsToPerson, let drawing = try? QRDrawing(text: text) else { return false }
+        guard Console.showsToUser, let drawing = try? QRDrawing(text: text) else { return false }
         var size = winsize()
         let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         guard !isKnown || drawing.terminalColumns <= Int(size.ws_col) else {

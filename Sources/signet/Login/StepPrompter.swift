@@ -27,7 +27,7 @@ struct StepPrompter {
         }
         let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
-            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt.pageLine): \(failure.message)") }
+            for failure in callback.failedPolicies { prompts.report("\(callback.prompt.pageLine): \(failure.message)") }
         }
         let unfilled = step.hiddenValuesOfScripts
         try await fillWhole(&step)
@@ -46,7 +46,7 @@ struct StepPrompter {
     /// Answers requests that span several callbacks, and requests that this machine answers without the user.
     private mutating func fillWhole(_ step: inout JourneyStep) async throws {
         if WebAuthnRequest(step) != nil {
-            prompts.tell("The server asks for a passkey, which a terminal does not have. The server is told so.")
+            prompts.report("The server asks for a passkey, which a terminal does not have. The server is told so.")
             try await step.answerWebAuthn(with: nil)
         }
         if step.protectRequest != nil { try step.failProtect("Signet has no PingOne Protect") }
@@ -54,13 +54,13 @@ struct StepPrompter {
             switch try await step.answerDeviceBinding(with: device.binding) {
             case .bound(let key):
                 newKey = key
-                prompts.tell("This device is bound, by a key in the vault.")
-            case .failed(let failure): tell("This device could not be bound", failure)
+                prompts.report("This device is bound, by a key in the vault.")
+            case .failed(let failure): report("This device could not be bound", failure)
             }
         }
         if step.first(DeviceSigningVerifierCallback.self) != nil {
             if let failure = try await step.answerDeviceSigning(with: device.binding) {
-                tell("This device could not sign", failure)
+                report("This device could not sign", failure)
             }
         }
     }
@@ -69,8 +69,8 @@ struct StepPrompter {
     ///
     /// One with a local cause is printed even if a program reads standard error: the server doesn't know the cause, and the user
     /// has to act on it.
-    private func tell(_ what: String, _ failure: DeviceFailure) {
-        guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.clientError.rawValue)") }
+    private func report(_ what: String, _ failure: DeviceFailure) {
+        guard let cause = failure.cause else { return prompts.report("\(what): \(failure.clientError.rawValue)") }
         Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message)")
     }
 
@@ -88,7 +88,7 @@ struct StepPrompter {
             typed.value = try await prompts.text(question)
             return typed.callback
         case var typed as DeviceProfileCallback:
-            prompts.tell("The server is told what this machine is.")
+            prompts.report("The server is told what this machine is.")
             typed.fill(device.profile)
             return typed.callback
         case var typed as AppIntegrityCallback:
@@ -110,14 +110,14 @@ struct StepPrompter {
         switch callback {
         case var typed as NameCallback:
             typed.name = try await prompts.text(
-                typed.credentialQuestion(typed.prompt, "name", "username"), standard: typed.name)
+                typed.credentialQuestion(typed.prompt, "name", "username"), default: typed.name)
             return typed.callback
         case var typed as PasswordCallback:
             typed.fill(try await prompts.secret(passwordQuestion(typed, typed.prompt)))
             return typed.callback
         case var typed as TextInputCallback:
             typed.text = try await prompts.text(
-                typed.credentialQuestion(typed.prompt, "text"), standard: typed.text)
+                typed.credentialQuestion(typed.prompt, "text"), default: typed.text)
             return typed.callback
         default: return nil
         }
@@ -142,19 +142,19 @@ struct StepPrompter {
     private mutating func registration(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
         case var typed as ValidatedCreateUsernameCallback:
-            typed.username = try await prompts.text(typed.question(typed.prompt, "username", "name"), standard: typed.username)
+            typed.username = try await prompts.text(typed.question(typed.prompt, "username", "name"), default: typed.username)
             return typed.callback
         case var typed as ValidatedCreatePasswordCallback:
             typed.fill(try await prompts.secret(passwordQuestion(typed, typed.prompt), isNew: true))
             return typed.callback
         case var typed as StringAttributeInputCallback:
-            typed.value = try await prompts.text(typed.question(typed.prompt, typed.name), standard: typed.value)
+            typed.value = try await prompts.text(typed.question(typed.prompt, typed.name), default: typed.value)
             return typed.callback
         case var typed as NumberAttributeInputCallback:
-            try typed.fill(try await prompts.number(typed.question(typed.prompt, typed.name), standard: typed.value))
+            try typed.fill(try await prompts.number(typed.question(typed.prompt, typed.name), default: typed.value))
             return typed.callback
         case var typed as BooleanAttributeInputCallback:
-            typed.value = try await prompts.agreement(typed.question(typed.prompt, typed.name), standard: typed.value)
+            typed.value = try await prompts.agreement(typed.question(typed.prompt, typed.name), default: typed.value)
             return typed.callback
         case var typed as KbaCreateCallback:
             let (question, answer) = try await securityQuestion(typed)
@@ -180,23 +180,23 @@ struct StepPrompter {
         case var typed as ChoiceCallback:
             try typed.select(
                 try await prompts.choice(
-                    typed.question(typed.prompt, "choice"), of: typed.choices, standard: typed.defaultChoice))
+                    typed.question(typed.prompt, "choice"), of: typed.choices, default: typed.defaultChoice))
             return typed.callback
         case var typed as ConfirmationCallback:
             guard !typed.options.isEmpty else { return nil }
             try typed.select(
                 try await prompts.choice(
                     typed.question(typed.prompt.isEmpty ? "Go on with" : typed.prompt, "confirmation"), of: typed.options,
-                    standard: typed.defaultOption))
+                    default: typed.defaultOption))
             return typed.callback
         case var typed as ConsentMappingCallback:
             let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ")))"
             let message = TerminalText(lines: typed.message.pageLines)
-            prompts.tell("\(typed.displayName.pageLine) wants \(typed.accessLevel)\(fields). \(message)")
+            prompts.report("\(typed.displayName.pageLine) wants \(typed.accessLevel)\(fields). \(message)")
             typed.isAccepted = try await prompts.agreement(typed.question("Consent", "consent"))
             return typed.callback
         case var typed as TermsAndConditionsCallback:
-            prompts.tell("\(TerminalText(lines: typed.terms.pageLines))\n(terms of version \(typed.version))")
+            prompts.report("\(TerminalText(lines: typed.terms.pageLines))\n(terms of version \(typed.version))")
             typed.isAccepted = try await prompts.agreement(typed.question("Accept the terms", "terms"))
             return typed.callback
         case var typed as SelectIdPCallback:
@@ -217,7 +217,7 @@ struct StepPrompter {
             let token = try await prompts.secret(typed.question("Token of \(typed.provider)", "token"))
             let types = IdPCallback.TokenType.allCases
             let kind = try await prompts.choice(
-                typed.question("Kind of token", "tokentype"), of: types.map(\.rawValue), standard: 0)
+                typed.question("Kind of token", "tokentype"), of: types.map(\.rawValue), default: 0)
             typed.fill(token: token, type: types[kind])
             return typed.callback
         case var typed as ReCaptchaCallback:
@@ -235,7 +235,7 @@ struct StepPrompter {
     /// Inputs that neither the user nor `--answer` can fill in are returned unchanged.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         let outputs = callback.output.map { "\($0.name)=\(JSONText.line($0.value))" as TerminalText }.joined(separator: " ")
-        prompts.tell("\(callback.type), which this version does not know: \(outputs)")
+        prompts.report("\(callback.type), which this version does not know: \(outputs)")
         var callback = callback
         for index in (callback.input ?? []).indices {
             guard let input = callback.input?[index] else { continue }
@@ -245,9 +245,9 @@ struct StepPrompter {
             let question = Question(
                 prompt: input.name, names: [input.name, callback.type],
                 isSecret: isPassword || words.contains(where: \.asksForOneTimeCode), isHidden: isPassword)
-            guard prompts.hasPerson || prompts.hasAnswer(question) else { continue }
+            guard prompts.hasUser || prompts.hasAnswer(question) else { continue }
             let sent = input.value.string ?? JSON.text(of: input.value)
-            let text = try await prompts.text(question, standard: sent)
+            let text = try await prompts.text(question, default: sent)
             // A value that wasn't a string stays JSON if the new text is valid JSON.
             if text != sent {
                 let isText = input.value.string != nil || input.value == .null

@@ -156,7 +156,7 @@ struct TerminalLogin {
             let isPressed: Bool
             if form.prompts.hasAnswer(button.question(button.prompt, "confirmation")) {
                 isPressed = true
-            } else if form.prompts.hasPerson {
+            } else if form.prompts.hasUser {
                 if label != shownButton { Console.error("Press Enter for '\(label)'.") }
                 shownButton = label
                 isPressed = try await TerminalInput.hasEnter(within: time)
@@ -175,7 +175,7 @@ struct TerminalLogin {
 
     private mutating func press(_ button: ConfirmationCallback, in step: inout JourneyStep) async throws {
         let question = button.question(button.prompt.isEmpty ? "Go on with" : button.prompt, "confirmation")
-        let option = try await form.prompts.choice(question, of: button.options, standard: 0)
+        let option = try await form.prompts.choice(question, of: button.options, default: 0)
         try step.fill(ConfirmationCallback.self) { try $0.select(option) }
     }
 
@@ -184,7 +184,7 @@ struct TerminalLogin {
     /// Resumes the journey at the link of an email.
     private mutating func resumed() async throws -> JourneyState {
         let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
-        guard form.prompts.hasPerson || form.prompts.hasAnswer(question) else {
+        guard form.prompts.hasUser || form.prompts.hasAnswer(question) else {
             throw Failure(
                 .usage, "answer.missing",
                 "the journey goes on at the link of an e-mail: say --resume --answer link=- and give the link on standard input",
@@ -194,7 +194,7 @@ struct TerminalLogin {
             let link = try await form.prompts.text(question).trimmingWhitespace()
             do {
                 return try await journeys.resume(link, options: options)
-            } catch let error as JourneyError where error.code == .invalidResumeURI && form.prompts.hasPerson {
+            } catch let error as JourneyError where error.code == .invalidResumeURI && form.prompts.hasUser {
                 Console.error("That is not the link: \(error.message)")
             }
         }

@@ -30,7 +30,7 @@ enum Console {
     }
 
     /// True when standard error is a terminal.
-    static var showsToPerson: Bool { isatty(STDERR_FILENO) == 1 }
+    static var showsToUser: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// True when standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

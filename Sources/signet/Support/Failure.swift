@@ -204,7 +204,7 @@ struct Failure: Error {
             Console.error(JSONText.line(.object(["error": .object(members)])))
         } else {
             // The terminal has printed `^C`, possibly after a prompt.
-            if code == "interrupted", Console.showsToPerson { Console.error("") }
+            if code == "interrupted", Console.showsToUser { Console.error("") }
             Console.error("signet: \(hasLines ? TerminalText(lines: message) : TerminalText(message))")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))

@@ -10,10 +10,10 @@ struct ImportDescription {
     func lines(json: Bool) -> [TerminalText] { json ? [JSONText.line(self.json)] : lines }
 
     private var lines: [TerminalText] {
-        let verb = isDryRun ? "Would import" : "Imported"
+        let action = isDryRun ? "Would import" : "Imported"
         let accounts = Set(report.imported.map(\.account) + report.bareAccounts).count
         var lines: [TerminalText] = [
-            "\(verb) \(report.imported.count.of("mechanism")) of \(accounts.of("account"))"
+            "\(action) \(report.imported.count.of("mechanism")) of \(accounts.of("account"))"
                 + (report.notificationCount > 0 ? " and \(report.notificationCount.of("message"))" : "")
                 + " (\(Self.titles(formats)))"
         ]

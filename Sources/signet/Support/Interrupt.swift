@@ -26,7 +26,7 @@ enum Interrupt {
     /// Runs a blocking `body` and tells it when a termination signal has arrived.
     ///
     /// It is for a terminal whose echo is off: a process that simply ended would leave it off.
-    static func noting<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {
+    static func catchingSignals<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {
         let flag = Latch()
         // A signal that is already ignored, such as SIGHUP under nohup, stays ignored.
         let signals = numbers.compactMap { HeldSignal($0, evenIfIgnored: false) { flag.set() } }
@@ -48,12 +48,12 @@ private struct HeldSignal {
     /// Installs the closure.
     ///
     /// Returns nil if the signal is ignored, unless `evenIfIgnored`. Signals are reported from the return of this initializer on.
-    init?(_ number: Int32, evenIfIgnored: Bool, tell: @escaping @Sendable () -> Void) {
+    init?(_ number: Int32, evenIfIgnored: Bool, handler: @escaping @Sendable () -> Void) {
         let catching = Self.actions[number] ?? nil
         before = Self.replace(number, SIG_IGN)
         guard evenIfIgnored || !Self.isIgnoring(before) else { return nil }
         self.number = number
-        source = Self.source(number, tell)
+        source = Self.source(number, handler)
         Self.replace(number, catching)
     }
 
@@ -77,10 +77,10 @@ private struct HeldSignal {
     /// Returns a registered source.
     ///
     /// Waiting for the registration is necessary: earlier signals would be lost.
-    private static func source(_ number: Int32, _ tell: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+    private static func source(_ number: Int32, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         let registered = DispatchSemaphore(value: 0)
-        source.setEventHandler(handler: tell)
+        source.setEventHandler(handler: handler)
         source.setRegistrationHandler { registered.signal() }
         source.resume()
         registered.wait()

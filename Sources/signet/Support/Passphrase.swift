@@ -111,7 +111,7 @@ enum Terminal {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let line = Interrupt.noting { isAskedToEnd in
+        let line = Interrupt.catchingSignals { isAskedToEnd in
             Result { () throws(Failure) in
                 // Keys that would send a signal are read as characters, so that the echo is restored in every case.
                 let quiet = try QuietTerminal(descriptor, keys: .single)

@@ -39,7 +39,7 @@ enum StateLocation {
                 "--state takes memory, postgresql:… or a file, and no other URI; write a file with a colon in its name as ./NAME")
         case let text?:
             return .file(text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text, key: key)
-        case nil: return .file(try standard().path + "/server.sqlite", key: key)
+        case nil: return .file(try defaultDirectory().path + "/server.sqlite", key: key)
         }
     }
 
@@ -53,7 +53,7 @@ enum StateLocation {
         }
     }
 
-    private static func standard() throws -> VaultDirectory {
+    private static func defaultDirectory() throws -> VaultDirectory {
         guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw Failure(
                 .unavailable, "serve", "there is no place for the state: set HOME or SIGNET_HOME, or say --state memory")
@@ -69,7 +69,7 @@ enum StateLocation {
     ///
     /// Creates it if necessary.
     private static func sharedKey() throws -> Secret {
-        let path = try standard().path + "/server.key"
+        let path = try defaultDirectory().path + "/server.key"
         if !PrivateFile.exists(path) {
             try PrivateFile.createDirectory(PrivateFile.directory(of: path))
             do throws(StoreError) {

@@ -33,8 +33,8 @@ let appKeychainChecks: [Check] = [
         try expect(!SecuredKey.isAvailable(), "it is available")
     },
     Check("the default store is a vault in the keychain, which the enclave seals, and opens again") {
-        try StandardStore.open(in: nowhere).put([7], key)
-        let again = try StandardStore.open(in: nowhere)
+        try DefaultStore.open(in: nowhere).put([7], key)
+        let again = try DefaultStore.open(in: nowhere)
         try expect(try again.get(key) == [7], "the record is another")
         let protector = try (again as? CheckedVault)?.opened().openedBy.protector
         try expect(protector == "secure-enclave", "another key protector opened it")
@@ -43,23 +43,23 @@ let appKeychainChecks: [Check] = [
     Check("without an enclave, a key in an item of its own seals the vault, also after a restart") {
         StandInEnclave.setMissing(true)
         defer { StandInEnclave.setMissing(false) }
-        try StandardStore.open(in: nowhere).put([7], key)
-        let again = try StandardStore.open(in: nowhere)
+        try DefaultStore.open(in: nowhere).put([7], key)
+        let again = try DefaultStore.open(in: nowhere)
         try expect(try again.get(key) == [7], "the record is another")
         let protector = try (again as? CheckedVault)?.opened().openedBy.protector
         try expect(protector == "keychain", "another key protector opened it")
     },
     Check("a device before its first unlock has no store, and its vault is not replaced") {
-        try StandardStore.open(in: nowhere).put([7], key)
+        try DefaultStore.open(in: nowhere).put([7], key)
         StandInKeychain.setLocked(true)
-        try expect(.keyUnavailable) { _ = try StandardStore.open(in: nowhere) }
+        try expect(.keyUnavailable) { _ = try DefaultStore.open(in: nowhere) }
         StandInKeychain.setLocked(false)
-        try expect(try StandardStore.open(in: nowhere).get(key) == [7], "the record is another")
+        try expect(try DefaultStore.open(in: nowhere).get(key) == [7], "the record is another")
     },
     Check("the vault of an access group is in that group, and not the app's own") {
         let shared = try await VaultProvider.keychain(accessGroup: "shared").store()
         try shared.put([8], key)
-        try expect(try StandardStore.open(in: nowhere).get(key) == nil, "the app's own vault has the record")
+        try expect(try DefaultStore.open(in: nowhere).get(key) == nil, "the app's own vault has the record")
         let again = try await VaultProvider.keychain(accessGroup: "shared").store()
         try expect(try again.get(key) == [8], "the record is another")
         let groups = StandInKeychain.items.compactMap { $0[kSecAttrAccessGroup] }.filter { $0.contains("shared") }
@@ -68,9 +68,9 @@ let appKeychainChecks: [Check] = [
     Check("the items of Ping's storage are taken over once, and stay where they are") {
         try add("com.pingidentity.keychainService", "com.example.item", Data([1, 2]))
         let item = RecordKey(.item, "com.example.item")
-        try expect(try StandardStore.open(in: nowhere).get(item) == [1, 2], "the item was not taken over")
-        try StandardStore.open(in: nowhere).write { (records: any RecordWriter) throws(StoreError) in try records.remove(item) }
-        try expect(try StandardStore.open(in: nowhere).get(item) == nil, "a removed item came back")
+        try expect(try DefaultStore.open(in: nowhere).get(item) == [1, 2], "the item was not taken over")
+        try DefaultStore.open(in: nowhere).write { (records: any RecordWriter) throws(StoreError) in try records.remove(item) }
+        try expect(try DefaultStore.open(in: nowhere).get(item) == nil, "a removed item came back")
         try expect(StandInKeychain.data.contains(Data([1, 2])), "the original is gone")
     },
     Check("another SDK's items are opened with its key, those in plain text stay, and foreign ones have no content") {

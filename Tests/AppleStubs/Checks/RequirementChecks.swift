@@ -14,34 +14,34 @@ let requirementChecks: [Check] = [
         defer { StandInEnclave.setMissing(false) }
         let preferences = VaultPreferences()
         preferences.require(.hardware)
-        try expect(.protectionTooWeak) { _ = try StandardStore.open(in: nowhere, preferences) }
+        try expect(.protectionTooWeak) { _ = try DefaultStore.open(in: nowhere, preferences) }
         for (level, code) in [("hardware", StoreError.Code.protectionTooWeak), ("strong", StoreError.Code.invalid)] {
             try expect(code) {
-                _ = try StandardStore.open(in: nowhere, VaultPreferences(), environment: ["SIGNET_REQUIRE": level])
+                _ = try DefaultStore.open(in: nowhere, VaultPreferences(), environment: ["SIGNET_REQUIRE": level])
             }
         }
         try expect(StandInKeychain.items.isEmpty, "there are \(StandInKeychain.items.count) items")
-        let weaker = try StandardStore.open(in: nowhere, VaultPreferences(), environment: ["SIGNET_REQUIRE": "separate-key"])
+        let weaker = try DefaultStore.open(in: nowhere, VaultPreferences(), environment: ["SIGNET_REQUIRE": "separate-key"])
         try weaker.put([7], key)
-        try expect(.protectionTooWeak) { _ = try StandardStore.open(in: nowhere, preferences) }
+        try expect(.protectionTooWeak) { _ = try DefaultStore.open(in: nowhere, preferences) }
         try expect(try weaker.get(key) == [7], "the record is another")
     },
     Check("a device with an enclave has what is required") {
         let preferences = VaultPreferences()
         preferences.require(.hardware)
-        try StandardStore.open(in: nowhere, preferences).put([7], key)
-        try expect(try StandardStore.open(in: nowhere, preferences).get(key) == [7], "the record is another")
+        try DefaultStore.open(in: nowhere, preferences).put([7], key)
+        try expect(try DefaultStore.open(in: nowhere, preferences).get(key) == [7], "the record is another")
     },
     Check("a requirement that is raised after the vault was opened fails each call") {
         StandInEnclave.setMissing(true)
         defer { StandInEnclave.setMissing(false) }
         let preferences = VaultPreferences()
-        let opened = try StandardStore.open(in: nowhere, preferences)
+        let opened = try DefaultStore.open(in: nowhere, preferences)
         try opened.put([7], key)
         preferences.require(.hardware)
         try expect(.protectionTooWeak) { _ = try opened.get(key) }
         try expect(.protectionTooWeak) { try opened.put([8], key) }
-        try expect(try StandardStore.open(in: nowhere, VaultPreferences()).get(key) == [7], "the record is another")
+        try expect(try DefaultStore.open(in: nowhere, VaultPreferences()).get(key) == [7], "the record is another")
     },
     Check("the vault of an access group has its keychain's requirement, before it is created and at each call") {
         StandInEnclave.setMissing(true)
@@ -59,7 +59,7 @@ let requirementChecks: [Check] = [
         StandInEnclave.setMissing(true)
         defer { StandInEnclave.setMissing(false) }
         let preferences = VaultPreferences()
-        _ = try StandardStore.open(in: nowhere, preferences)
+        _ = try DefaultStore.open(in: nowhere, preferences)
         let shared = VaultProvider.keychain(accessGroup: "shared", preferences: preferences)
         preferences.require(.hardware)
         try expect(await code(of: shared) == .protectionTooWeak, "it was opened")
@@ -79,8 +79,8 @@ let requirementChecks: [Check] = [
             StandInKeychain.reset()
             StandInEnclave.setMissing(isMissing)
             defer { StandInEnclave.setMissing(false) }
-            let log = Log()
-            for _ in 1...2 { _ = try StandardStore.open(in: nowhere, VaultPreferences(), logger: log.logger) }
+            let log = LogLines()
+            for _ in 1...2 { _ = try DefaultStore.open(in: nowhere, VaultPreferences(), logger: log.logger) }
             let line = log.lines.first ?? ""
             try expect(
                 log.lines.count == 1 && line.hasPrefix(level) && line.contains(part) && line.contains("addRecoveryKey"),
@@ -89,14 +89,14 @@ let requirementChecks: [Check] = [
     },
     Check("a recovery key opens the vault after the enclave has lost its key") {
         let preferences = VaultPreferences()
-        let opened = try StandardStore.open(in: nowhere, preferences)
+        let opened = try DefaultStore.open(in: nowhere, preferences)
         try opened.put([7], key)
         guard let vault = try (opened as? CheckedVault)?.opened() else { throw CheckFailure(description: "it is another store") }
         let recovery = try vault.addRecoveryKey()
         StandInEnclave.forgetKeys()
-        try expect(.keyUnavailable) { _ = try StandardStore.open(in: nowhere, preferences) }
+        try expect(.keyUnavailable) { _ = try DefaultStore.open(in: nowhere, preferences) }
         preferences.askForPassphrase { () throws(StoreError) in recovery }
-        try expect(try StandardStore.open(in: nowhere, preferences).get(key) == [7], "the record is another")
+        try expect(try DefaultStore.open(in: nowhere, preferences).get(key) == [7], "the record is another")
     },
     Check("a secured key of an access group is in that group, with the time at which it can be used") {
         let times: [(KeyAccess.Time, CFString)] = [

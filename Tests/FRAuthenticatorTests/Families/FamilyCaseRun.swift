@@ -12,7 +12,7 @@ final class FamilyCaseRun: Sendable {
     let family: any Family
     let storage: CaseStorage
     let server: any CaseServer
-    private let notes = Mutex((notification: "", delivery: PushDelivery?.none, codes: [String]()))
+    private let values = Mutex((notification: "", delivery: PushDelivery?.none, codes: [String]()))
 
     init(_ makeFamily: FamilyKind, _ storage: CaseStorage, _ server: any CaseServer) throws {
         family = try makeFamily.family(over: storage.opened(), server)
@@ -26,19 +26,19 @@ final class FamilyCaseRun: Sendable {
 
     /// The id of the notification under test.
     var notification: String {
-        get { notes.withLock { $0.notification } }
-        set { notes.withLock { $0.notification = newValue } }
+        get { values.withLock { $0.notification } }
+        set { values.withLock { $0.notification = newValue } }
     }
     /// The push message under test.
     var delivery: PushDelivery {
         get throws {
-            guard let delivery = notes.withLock({ $0.delivery }) else { throw Unexpected() }
+            guard let delivery = values.withLock({ $0.delivery }) else { throw Unexpected() }
             return delivery
         }
     }
     /// The codes that were shown.
-    var codes: [String] { notes.withLock { $0.codes } }
-    func show(_ code: String) { notes.withLock { $0.codes.append(code) } }
+    var codes: [String] { values.withLock { $0.codes } }
+    func show(_ code: String) { values.withLock { $0.codes.append(code) } }
 
     func enroll(_ offers: Offer...) async throws {
         for offer in offers { try await family.enroll(try await server.uri(offer)) }
@@ -48,7 +48,7 @@ final class FamilyCaseRun: Sendable {
     @discardableResult func login(_ kind: PushKind = .tap) async throws -> PushDelivery {
         guard let mechanism = try state().mechanisms.first(where: { $0.kindName == .push }) else { throw Unexpected() }
         let delivery = try await server.message(kind, to: mechanism)
-        notes.withLock { $0.delivery = delivery }
+        values.withLock { $0.delivery = delivery }
         return delivery
     }
 

@@ -47,8 +47,8 @@ struct ClientOptionTests {
             }
         }
         try await TemporaryDirectory.with { directory in
-            let place = VaultDirectory(path: directory.file("vault"))
-            let keychain = VaultProvider { () throws(StoreError) in try place.createVault(.keyFile) }
+            let location = VaultDirectory(path: directory.file("vault"))
+            let keychain = VaultProvider { () throws(StoreError) in try location.createVault(.keyFile) }
             for _ in 0..<2 {
                 let oath = try await OathClient.createClient { $0.keychain = keychain }
                 let push = try await PushClient.createClient { $0.keychain = keychain }

@@ -99,18 +99,18 @@ final class FakeProvider: Sendable {
         let query = FormCoding.decode(target.count > 1 ? target[1] : "")
         let own = url.dropFirst("http://".count).drop { $0 != "/" }
         guard path.hasPrefix(own) else { return .page("404 Not Found", "<p>Nothing</p>") }
-        let place = String(path.dropFirst(own.count))
+        let resource = String(path.dropFirst(own.count))
         return state.withLock { state in
-            state.paths.append(place)
-            return answer(place, query, FormCoding.decode(request.body), &state)
+            state.paths.append(resource)
+            return answer(resource, query, FormCoding.decode(request.body), &state)
         }
     }
 
     private func answer(
-        _ place: String, _ query: [String: String], _ form: [String: String], _ state: inout State
+        _ resource: String, _ query: [String: String], _ form: [String: String], _ state: inout State
     ) -> Answer {
-        let isDiscovery = place == (isAM ? "/oauth2/realms/root" : "") + "/.well-known/openid-configuration"
-        switch place.split(separator: "/").last {
+        let isDiscovery = resource == (isAM ? "/oauth2/realms/root" : "") + "/.well-known/openid-configuration"
+        switch resource.split(separator: "/").last {
         case "openid-configuration" where isDiscovery: return Answer(body: discovery(state.behavior))
         case "authenticate" where isAM: return Answer(body: #"{"tokenId":"sso-1","successUrl":"/console","realm":"/"}"#)
         case "authenticate": return state.behavior.journeyAnswer ?? state.behavior.unknownAnswer

@@ -25,7 +25,7 @@ struct TokenRuleTests {
                 expiresAt: left.map { TokenRuleTests.now + $0 }, refreshToken: hasRefreshToken ? Secret("refresh".utf8) : nil,
                 idToken: nil, session: session.map(SessionIdentity.init),
                 renewalBegun: isRefreshBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
-            return isRefreshRefused ? token.notingRefusedRefresh() : token
+            return isRefreshRefused ? token.recordingRefusedRefresh() : token
         }
     }
 
@@ -142,7 +142,7 @@ struct TokenRuleTests {
                 value: Secret("new".utf8), scope: scope, issuedAt: Self.now, expiresAt: Self.now + 60,
                 refreshToken: refreshToken.map { Secret($0.utf8) })
         }
-        let plain = TokenRules.merged(new(nil), into: old.noting(renewalBegun: Self.now).notingRefusedRefresh())
+        let plain = TokenRules.merged(new(nil), into: old.recording(renewalBegun: Self.now).recordingRefusedRefresh())
         #expect(plain.refreshToken == old.refreshToken && plain.session == old.session && plain.scope == "openid")
         #expect(plain.isRotated == false && plain.renewalBegun == nil && !plain.isRefreshRefused)
         let rotated = TokenRules.merged(new("next", scope: "read"), into: old)

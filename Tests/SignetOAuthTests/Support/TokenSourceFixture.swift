@@ -81,7 +81,7 @@ struct TokenSourceFixture: Sendable {
 
     /// Returns what is stored, without the notes that a refresh was begun or refused.
     func stored() async throws -> StoredState {
-        var token = try await store.token()?.noting(renewalBegun: nil)
+        var token = try await store.token()?.recording(renewalBegun: nil)
         token?.isRefreshRefused = false
         return StoredState(token: token, session: try await store.session())
     }

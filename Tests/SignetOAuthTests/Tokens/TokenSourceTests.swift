@@ -149,9 +149,9 @@ struct TokenSourceTests {
     @Test("Two token sources over the same store in one process agree")
     func twoSourcesAgree() async throws {
         try await TemporaryDirectory.with { directory in
-            let places = (MemoryStorage<AccessToken>(), MemoryStorage<SSOToken>(), MemoryStorage<CookieJar>())
+            let storages = (MemoryStorage<AccessToken>(), MemoryStorage<SSOToken>(), MemoryStorage<CookieJar>())
             func store() throws -> SessionStore {
-                try SessionStore(tokens: places.0, session: places.1, cookies: places.2, lockFile: directory.file("lock"))
+                try SessionStore(tokens: storages.0, session: storages.1, cookies: storages.2, lockFile: directory.file("lock"))
             }
             try await TokenSourceFixture.with(
                 token: TokenSourceFixture.old(), store: try store(),

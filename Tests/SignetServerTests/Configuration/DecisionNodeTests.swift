@@ -65,7 +65,7 @@ struct DecisionNodeTests {
                 wait:
                   type: PollingWaitNode
                   secondsToWait: 60
-                  waitingMessage: Patience
+                  waitingMessage: Waiting
                   spamDetectionEnabled: \(isDetected)
                   spamDetectionTolerance: 1
                   outcomes: {DONE: success, \(isDetected ? "SPAM: failure" : "")}

@@ -327,19 +327,19 @@ struct DeviceNodeTests {
                 step.fill("DeviceProfileCallback", .string(profile))
                 return try await server.next(step)
             }
-            #expect(try await tell("Match").message == "User Locked Out.")
+            #expect(try await report("Match").message == "User Locked Out.")
             #expect(try await server.logIn("Save").step.callbacks[0].output("location") == .bool(false))
-            #expect(try await tell("Save").isLoggedIn)
+            #expect(try await report("Save").isLoggedIn)
             let saved = try #require(try await devices(.profile, server).first)
             #expect(saved.details["location"] == nil && saved.details["metadata"] != nil && saved.name == "d-1")
-            #expect(try await tell("Match").isLoggedIn)
-            #expect(try await tell("Match", memory: 2).isLoggedIn)
-            #expect(try await tell("Match", memory: 2, cpu: 2).message == "Login failure")
-            #expect(try await tell("Match", id: "d-2").message == "User Locked Out.")
+            #expect(try await report("Match").isLoggedIn)
+            #expect(try await report("Match", memory: 2).isLoggedIn)
+            #expect(try await report("Match", memory: 2, cpu: 2).message == "Login failure")
+            #expect(try await report("Match", id: "d-2").message == "User Locked Out.")
             server.clock.advance(by: 3 * 86_400)
-            #expect(try await tell("Match").message == "User Locked Out.")
+            #expect(try await report("Match").message == "User Locked Out.")
             // The profile is larger than 1 KiB.
-            #expect(try await tell("Save", id: String(repeating: "x", count: 1100)).json["authId"] != nil)
+            #expect(try await report("Save", id: String(repeating: "x", count: 1100)).json["authId"] != nil)
         }
     }
 

@@ -15,7 +15,7 @@ struct PushSectionTests {
                     accessKey: AKIDEXAMPLE
                     secret: "s3cret: +"
                     sessionToken: lent
-                    appleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/APNS_SANDBOX/desk
+                    appleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/APNS_SANDBOX/app
                     googleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/GCM/signet
                     endpoint: http://127.0.0.1:4566/
                     timeout: 2

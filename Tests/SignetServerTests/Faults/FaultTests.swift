@@ -317,8 +317,8 @@ struct FaultTests {
             }
             let broken = statuses.filter { $0 == 500 }
             #expect(broken.count == 7)
-            let noted = server.devServer.requestLog(matching: RequestLogFilter { $0.fault = "status" })
-            #expect(noted.count == 7)
+            let logged = server.devServer.requestLog(matching: RequestLogFilter { $0.fault = "status" })
+            #expect(logged.count == 7)
         }
     }
 

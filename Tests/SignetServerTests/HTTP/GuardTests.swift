@@ -195,12 +195,12 @@ struct AddressRateTests {
                     let reply = try await ask()
                     #expect(reply.status == 429)
                     #expect(String(decoding: reply.body, as: UTF8.self).contains(refusal))
-                    let noted = server.devServer.requestLog(
+                    let logged = server.devServer.requestLog(
                         matching: RequestLogFilter {
                             $0.resource = name
                             $0.status = 429
                         })
-                    let problems = noted.map(\.request?.problem)
+                    let problems = logged.map(\.request?.problem)
                     #expect(problems == ["Too many requests. Try again later."])
                     let retryAfter = try #require(reply.headers["Retry-After"])
                     let wait = try #require(Int(retryAfter))

@@ -181,7 +181,7 @@ struct WebAuthnTests {
     }
 
     enum Fault: CaseIterable {
-        case party, origin, originBelow, otherPort, usualPort, otherScheme, address, absent, copied, unregistered, otherKey,
+        case party, origin, originBelow, otherPort, defaultPort, otherScheme, address, absent, copied, unregistered, otherKey,
             otherChallenge, otherType
     }
 
@@ -200,7 +200,7 @@ struct WebAuthnTests {
             case .origin: authenticator.origin = "https://evillocalhost"
             case .originBelow: authenticator.origin = "http://login.localhost:8080"
             case .otherPort: authenticator.origin = "http://localhost:8081"
-            case .usualPort: authenticator.origin = "http://localhost"
+            case .defaultPort: authenticator.origin = "http://localhost"
             case .otherScheme: authenticator.origin = "https://localhost:8080"
             case .address: authenticator.origin = "http://127.0.0.1:8080"
             case .absent: authenticator.flags = 0x04

@@ -20,7 +20,7 @@ extension JourneyState {
     static func sample() -> JourneyState {
         JourneyState(
             id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: ManualClock().now.addingTimeInterval(300),
-            userAgent: nil, noSession: false, place: NodePath(tree: "tree", nodeID: "node"))
+            userAgent: nil, noSession: false, currentNode: NodePath(tree: "tree", nodeID: "node"))
     }
 }
 

@@ -160,7 +160,7 @@ struct ReturnedCallbackTests {
         }
         #expect((found != nil) == isAccepted)
         guard let found else { return }
-        let places = found.indices.filter { found[$0] != nil }
-        #expect(places == returned)
+        let indices = found.indices.filter { found[$0] != nil }
+        #expect(indices == returned)
     }
 }

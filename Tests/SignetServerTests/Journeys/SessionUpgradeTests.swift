@@ -66,7 +66,7 @@ struct SessionUpgradeTests {
         let options = SessionOptions(properties: ["level": "gold"])
         let token = try server.sessions.open(user, tree: "Login", options)
         var journey = JourneyState.sample()
-        journey.shownToken = Secret(token.utf8)
+        journey.presentedToken = Secret(token.utf8)
         let taken = try SessionDataNode(key: "level", state: "mail").process(nil, &journey, &server)
         #expect(taken.outcome == .outcome)
         #expect(journey.attributes["mail"] == "gold" && journey.username == nil)

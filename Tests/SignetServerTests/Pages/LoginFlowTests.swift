@@ -62,15 +62,15 @@ struct LoginFlowTests {
             let page = try await browser.get(Self.choice)
             #expect(browser.cookies[planted] == nil)
             var values = ["planted"]
-            func note() throws { values.append(try browser.loginCookie(of: page).value) }
-            try note()
+            func record() throws { values.append(try browser.loginCookie(of: page).value) }
+            try record()
             let next = try await browser.signIn(page)
-            try note()
+            try record()
             _ = try await browser.send(
                 .post, try #require(next.formAction), TestServer.form(next.hiddenFields.merging(["IDToken1": "1"]) { $1 }))
-            try note()
+            try record()
             #expect(try await browser.get(try #require(page.formAction)).heading == "You are signed in")
-            try note()
+            try record()
             #expect(Set(values).count == 5, "\(values)")
         }
     }

@@ -124,7 +124,7 @@ struct AdjustableClockTests {
 
     @Test("The clock setting of another server is read until that succeeds, and every failure is logged")
     func retriesReadingClock() async throws {
-        let (rows, log) = (UnreadableRows(), RecordingLog())
+        let (rows, log) = (UnreadableRowStore(), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
         let (one, other) = (AdjustableClock(ManualClock()), AdjustableClock(ManualClock()))
         let moving = TransactionQueue(rows, coder, clock: one)
@@ -142,7 +142,7 @@ struct AdjustableClockTests {
 
     @Test("An unreadable clock row is logged once and read again on the next signal")
     func rereadsUnreadableClockOnSignal() async throws {
-        let (rows, log) = (UnreadableRows(code: .corrupt), RecordingLog())
+        let (rows, log) = (UnreadableRowStore(code: .corrupt), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
         let (one, other) = (AdjustableClock(ManualClock()), AdjustableClock(ManualClock()))
         let moving = TransactionQueue(rows, coder, clock: one)
@@ -182,7 +182,7 @@ struct AdjustableClockTests {
 }
 
 /// Rows whose next transactions fail, as many as `failures` says.
-private final class UnreadableRows: RowStore {
+private final class UnreadableRowStore: RowStore {
     let failures = Mutex(0)
     private let rows = MemoryRows()
     private let code: StoreError.Code

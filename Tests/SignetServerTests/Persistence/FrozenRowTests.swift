@@ -90,7 +90,7 @@ struct FrozenRowTests {
             let snapshot = try await server.devServer.snapshot()
             try await server.devServer.restore(snapshot)
             #expect(try await server.isValid(known.session))
-            #expect(try await server.devServer.context.store.queue.broken.entries.isEmpty)
+            #expect(try await server.devServer.context.store.queue.unreadableRows.entries.isEmpty)
         }
     }
 

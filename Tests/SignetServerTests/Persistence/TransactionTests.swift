@@ -146,8 +146,8 @@ struct TransactionTests {
                     group.addTask {
                         let sent: Void? = try? await store.write { tx in
                             // All change the same row, and each sees only the committed changes of the others.
-                            let before = try tx.outbox.links(of: Self.user).map { Int($0) ?? -1 }
-                            try tx.outbox.keep(String((before.last ?? 0) + 1), for: Self.user)
+                            let before = try tx.emails.links(of: Self.user).map { Int($0) ?? -1 }
+                            try tx.emails.keep(String((before.last ?? 0) + 1), for: Self.user)
                             if number % 2 == 0 { throw Refused() }
                         }
                         return sent != nil
@@ -157,12 +157,12 @@ struct TransactionTests {
             }
             let committed = results.count { $0 }
             #expect(committed == 50)
-            let links = try await store.read { tx in try tx.outbox.links(of: Self.user) }
+            let links = try await store.read { tx in try tx.emails.links(of: Self.user) }
             #expect(links.last == "50")
             await server.close()
             guard kind != .memory else { return }
             let again = DevServer(configuration: location.configuration, logger: .silent)
-            let kept = try await again.context.store.read { tx in try tx.outbox.links(of: Self.user) }
+            let kept = try await again.context.store.read { tx in try tx.emails.links(of: Self.user) }
             #expect(kept == links)
             await again.close()
         }

@@ -112,11 +112,11 @@ struct SessionPropertyTests {
             #expect(named.status == 403 && named.message == "Forbidden")
             let path = try await Self.act(action, session, body, at: "\(TestServer.sessions)/\(other)", on: server)
             #expect(path.status == 403)
-            for (token, place) in [
+            for (token, path) in [
                 (nil, TestServer.sessions), ("x", TestServer.sessions), (session, "/am/json/alpha/sessions"),
                 (nil, "\(TestServer.sessions)/\(session)"),
             ] {
-                let reply = try await Self.act(action, token, body, at: place, on: server)
+                let reply = try await Self.act(action, token, body, at: path, on: server)
                 #expect(reply.status == 401 && reply.message == "Access Denied")
             }
             for token in [session, other] {

@@ -71,7 +71,7 @@ package enum DjangoProvider {
     private static func settings(_ directory: TemporaryDirectory) -> String {
         """
         import sys
-        SECRET_KEY = 'a desk of a test'
+        SECRET_KEY = 'a key of a test'
         DEBUG = False
         ALLOWED_HOSTS = ['*']
         USE_TZ = True

@@ -16,11 +16,11 @@ public final class CallbackFactory: NSObject, Sendable {
 
     /// Creates a factory with the classes of the ForgeRock SDK.
     public override init() {
-        classes = Mutex(Self.standard)
+        classes = Mutex(Self.defaultClasses)
         super.init()
     }
 
-    private static let standard: [String: Callback.Type] = [
+    private static let defaultClasses: [String: Callback.Type] = [
         "NameCallback": NameCallback.self, "PasswordCallback": PasswordCallback.self,
         "TextInputCallback": TextInputCallback.self, "ChoiceCallback": ChoiceCallback.self,
         "ConfirmationCallback": ConfirmationCallback.self, "TextOutputCallback": TextOutputCallback.self,

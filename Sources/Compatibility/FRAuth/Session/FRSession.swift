@@ -105,7 +105,7 @@ extension FRSession {
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, resumeURI: String
     ) async throws -> sending NodeResult<T> {
-        try await service(.standard).resume(type, link: resumeURI)
+        try await service(.default).resume(type, link: resumeURI)
     }
 
     /// Resumes a suspended journey at the link from its email, as a `URL`, and returns the next step or the result.

@@ -95,14 +95,14 @@ final class LegacySession: Sendable {
             state.withLock { $0.read = (contents, generation) }
             return contents
         } catch {
-            throw note(error, "read the session")
+            throw record(error, "read the session")
         }
     }
 
     /// Keeps an error for ``lastFailure``, and returns it.
     ///
     /// The error of an app's storage may contain the data, so only its type is reported.
-    private func note(_ error: any Error, _ operation: String) -> StoreError {
+    private func record(_ error: any Error, _ operation: String) -> StoreError {
         let failure = error as? StoreError ?? StoreError(.failed, operation, "\(type(of: error))")
         state.withLock { $0.failure = failure }
         return failure
@@ -168,7 +168,7 @@ final class LegacySession: Sendable {
             try await change()
             return nil
         } catch {
-            return note(error, "save the settings")
+            return record(error, "save the settings")
         }
     }
 

@@ -53,20 +53,20 @@ public final class FRAClient: NSObject, Sendable {
     ///
     /// A client of ``FRAClientBuilder`` sorts them by issuer and name. It changes nothing.
     public func getAllAccounts() -> [Account] {
-        engine.perform("list accounts", otherwise: []) { try engine.allAccounts() }
+        engine.perform("list accounts", default: []) { try engine.allAccounts() }
     }
 
     /// Returns the account that a mechanism belongs to.
     public func getAccount(mechanism: Mechanism) -> Account? {
         let id = AccountID(issuer: mechanism.issuer, accountName: mechanism.accountName)
-        return engine.perform("read an account", otherwise: nil) {
+        return engine.perform("read an account", default: nil) {
             try engine.account { records in try records.account(id) }
         }
     }
 
     /// Returns the account with this ``Account/identifier``.
     public func getAccount(identifier: String) -> Account? {
-        engine.perform("read an account", otherwise: nil) { try engine.account(identifier: identifier) }
+        engine.perform("read an account", default: nil) { try engine.account(identifier: identifier) }
     }
 
     /// Stores ``Account/displayIssuer`` and ``Account/displayAccountName``.
@@ -89,7 +89,7 @@ public final class FRAClient: NSObject, Sendable {
     ///
     /// Returns false when the store fails.
     @discardableResult public func removeAccount(account: Account) -> Bool {
-        engine.perform("remove an account", otherwise: false) {
+        engine.perform("remove an account", default: false) {
             let (value, objects, token) = account.snapshot
             let store = engine.store(token) { cache in
                 cache.accounts[value.id] = .present(value)
@@ -135,7 +135,7 @@ public final class FRAClient: NSObject, Sendable {
 
     /// Returns the mechanism with the identifier that its server uses.
     public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? {
-        engine.perform("read a mechanism", otherwise: nil) {
+        engine.perform("read a mechanism", default: nil) {
             let store = engine.store()
             return try store.fetch(.mechanism(mechanismUID)).map { Mechanism.make($0, engine.token(of: store)) }
         }
@@ -146,7 +146,7 @@ public final class FRAClient: NSObject, Sendable {
     /// The account stays, except that a client of ``FRAClientBuilder`` removes it with its last mechanism. Returns false when the
     /// store fails.
     @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
-        engine.perform("remove a mechanism", otherwise: false) {
+        engine.perform("remove a mechanism", default: false) {
             let (value, store) = engine.store(for: mechanism)
             return try store.perform(.removeMechanism(value.uid, keepingAccount: engine.settings.platform == .iOS))
         }
@@ -154,7 +154,7 @@ public final class FRAClient: NSObject, Sendable {
 
     /// Returns the notifications of a mechanism, oldest first; a client of ``FRAClientBuilder`` returns the newest first.
     public func getAllNotifications(mechanism: PushMechanism) -> [PushNotification] {
-        engine.perform("list notifications", otherwise: []) {
+        engine.perform("list notifications", default: []) {
             let (value, store) = engine.store(for: mechanism)
             let found = try engine.read(.notifications(of: value.uid), in: store)
             return engine.objects(for: found, engine.token(of: store))
@@ -163,7 +163,7 @@ public final class FRAClient: NSObject, Sendable {
 
     /// Returns all notifications, oldest first; a client of ``FRAClientBuilder`` returns the newest first.
     public func getAllNotifications() -> [PushNotification] {
-        engine.perform("list notifications", otherwise: []) {
+        engine.perform("list notifications", default: []) {
             let store = engine.store()
             let found = try engine.read(.notifications(), in: store)
             return engine.objects(for: found, engine.token(of: store))
@@ -172,7 +172,7 @@ public final class FRAClient: NSObject, Sendable {
 
     /// Returns the notification with this ``PushNotification/identifier``.
     public func getNotification(identifier: String) -> PushNotification? {
-        engine.perform("read a notification", otherwise: nil) {
+        engine.perform("read a notification", default: nil) {
             let store = engine.store()
             let query = AccountQuery<SignetCore.PushNotification?, any Error> { records in
                 if let direct = records as? ClientRecords { return direct.notification(identifier: identifier) }
@@ -186,7 +186,7 @@ public final class FRAClient: NSObject, Sendable {
     ///
     /// Returns false when the store fails.
     @discardableResult public func removeNotification(notification: PushNotification) -> Bool {
-        engine.perform("remove a notification", otherwise: false) {
+        engine.perform("remove a notification", default: false) {
             let (value, store) = engine.store(for: notification)
             return try store.perform(.removeNotification(value.id))
         }

@@ -52,8 +52,8 @@ public enum FRALog {
     }
 
     private static func write(_ level: LogLevel, _ message: String, _ call: (file: String, line: Int, function: String)?) {
-        let place = call.map { " [\($0.file.split(separator: "/").last ?? ""):\($0.line) : \($0.function)]" } ?? ""
-        FRAProcess.current.write(level, message + place)
+        let location = call.map { " [\($0.file.split(separator: "/").last ?? ""):\($0.line) : \($0.function)]" } ?? ""
+        FRAProcess.current.write(level, message + location)
     }
 }
 
@@ -62,9 +62,9 @@ extension FRAProcess {
     ///
     /// Without a `logger`, the logger of the process is used.
     func write(_ level: LogLevel, _ message: String, to logger: Logger? = nil) {
-        let (levels, usual) = logging
+        let (levels, defaultLogger) = logging
         guard levels.includes(level) else { return }
-        (logger ?? usual).log(level: level.name, "\(message)")
+        (logger ?? defaultLogger).log(level: level.name, "\(message)")
     }
 }
 

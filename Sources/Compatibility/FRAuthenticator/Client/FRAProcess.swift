@@ -96,7 +96,7 @@ package final class FRAProcess: Sendable {
     }
 
     /// Passes on the news of the device token, at once or when the client starts.
-    func tell(_ news: TokenNews) {
+    func handle(_ news: TokenNews) {
         let client = state.withLock { state in
             if state.started == nil { state.tokenNews = news }
             return state.started

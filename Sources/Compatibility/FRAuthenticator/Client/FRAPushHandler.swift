@@ -20,7 +20,7 @@ public final class FRAPushHandler: NSObject, Sendable {
         let process = FRAProcess.current
         if let handed = process.handedToken { return handed }
         guard let engine = process.openEngine else { return nil }
-        return engine.perform("read the device token", otherwise: nil) { try engine.token()?.token }
+        return engine.perform("read the device token", default: nil) { try engine.token()?.token }
     }
 
     /// Takes the device's push token.
@@ -31,7 +31,7 @@ public final class FRAPushHandler: NSObject, Sendable {
     public func application<Application>(
         _ application: Application, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
-        FRAProcess.current.tell(.token(Hexadecimal.text(of: deviceToken)))
+        FRAProcess.current.handle(.token(Hexadecimal.text(of: deviceToken)))
     }
 
     /// Removes the device's push token, because the system could not provide one.
@@ -54,7 +54,7 @@ public final class FRAPushHandler: NSObject, Sendable {
         guard let service = userInfo["aps"] as? [AnyHashable: Any], let message = service["data"] as? String,
             let messageID = service["messageId"] as? String, let engine = try? FRAProcess.current.engine()
         else { return nil }
-        return engine.perform("receive a push message", otherwise: nil) {
+        return engine.perform("receive a push message", default: nil) {
             try engine.receive(messageID: messageID, message: message)
         }
     }
@@ -106,6 +106,6 @@ public final class FRAPushHandler: NSObject, Sendable {
     ///
     /// The servers are not notified.
     public func clearDeviceToken() {
-        FRAProcess.current.tell(.removed)
+        FRAProcess.current.handle(.removed)
     }
 }

@@ -152,8 +152,8 @@ extension LegacyEngine {
         switch news {
         case .token(let token) where token.isEmpty:
             settings.log(PushNotificationError.missingDeviceToken, "store an empty device token")
-        case .token(let token): perform("store the device token", otherwise: ()) { try take(token: token) }
-        case .removed: perform("remove the device token", otherwise: ()) { try store().perform(.removeDeviceToken()) }
+        case .token(let token): perform("store the device token", default: ()) { try take(token: token) }
+        case .removed: perform("remove the device token", default: ()) { try store().perform(.removeDeviceToken()) }
         }
     }
 

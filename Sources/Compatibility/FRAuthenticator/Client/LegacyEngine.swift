@@ -103,12 +103,12 @@ final class LegacyEngine: Sendable {
     /// Runs a synchronous operation.
     ///
     /// Its error is logged and kept for ``FRAClient/lastStorageError``.
-    func perform<R>(_ operation: String, otherwise: R, _ body: () throws -> R) -> R {
+    func perform<R>(_ operation: String, default defaultValue: R, _ body: () throws -> R) -> R {
         do {
             return try body()
         } catch {
             log(error, operation)
-            return otherwise
+            return defaultValue
         }
     }
 
@@ -176,7 +176,7 @@ extension StoreKind {
         } else {
             // The opened store seals its records itself.
             let directory = if let vault = settings.vault { vault } else { try VaultDirectory.default() }
-            let records = try StandardStore.open(in: directory)
+            let records = try DefaultStore.open(in: directory)
             try settings.takeOverAccounts(into: records)
             self = .records(AccountRecords(unsealed: records))
         }

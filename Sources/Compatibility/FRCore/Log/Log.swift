@@ -84,8 +84,8 @@ public enum Log {
         let (levels, loggers) = FRCoreProcess.current.state.withLock { ($0.logLevel, $0.loggers) }
         guard levels.includes(level) else { return }
         let time = SystemWallClock().now.formatted(.iso8601)
-        let place = call.map { " [\($0.file.split(separator: "/").last ?? ""):\($0.line) : \($0.function)]" } ?? ""
-        let prefix = (module ?? "[FRCore][\(sdkVersion)]") + place
+        let location = call.map { " [\($0.file.split(separator: "/").last ?? ""):\($0.line) : \($0.function)]" } ?? ""
+        let prefix = (module ?? "[FRCore][\(sdkVersion)]") + location
         for logger in loggers {
             switch level {
             case .verbose: logger.logVerbose(timePrefix: time, logPrefix: prefix, message: message)

@@ -24,7 +24,7 @@ public final class RestClient: NSObject, Sendable {
     ///   - completion: Gets the outcome.
     public func invoke(request: Request, action: Action? = nil, completion: @escaping ResultCallback) {
         let process = FRCoreProcess.current
-        Task { completion(await Exchange(request, action, process).result) }
+        Task { completion(await CompletedRequest(request, action, process).result) }
     }
 
     /// Sends a request and blocks the calling thread until the answer is there.
@@ -34,7 +34,7 @@ public final class RestClient: NSObject, Sendable {
     /// - Returns: The outcome.
     public func invokeSync(request: Request, action: Action? = nil) -> Result {
         let process = FRCoreProcess.current
-        return Blocking.wait { await Exchange(request, action, process) }.result
+        return Blocking.wait { await CompletedRequest(request, action, process) }.result
     }
 
     /// Sends all later requests over a `URLSession` with this configuration.
@@ -67,8 +67,8 @@ public final class RestClient: NSObject, Sendable {
     public func allowPlainHTTP(to hosts: Set<String>) { FRCoreProcess.current.allowPlainHTTP(to: hosts) }
 }
 
-/// A request and its answer.
-private struct Exchange: Sendable {
+/// A request that was sent, and its outcome.
+private struct CompletedRequest: Sendable {
     private let url: String
     private let outcome: Swift.Result<HTTPResponse, any Error>
 

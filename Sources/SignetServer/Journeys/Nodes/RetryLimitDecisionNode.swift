@@ -12,9 +12,9 @@ struct RetryLimitDecisionNode: Node {
     var outcomes: [NodeOutcome] { [.retry, .reject] }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let before = journey.failures[journey.place, default: 0]
+        let before = journey.failures[journey.currentNode, default: 0]
         guard before < limit else { return .transition(.reject) }
-        journey.failures[journey.place] = before + 1
+        journey.failures[journey.currentNode] = before + 1
         return .transition(.retry)
     }
 }

@@ -19,7 +19,7 @@ struct SessionDataNode: Node {
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        guard let token = journey.shownToken, let session = try tx.session([token.text], in: journey.realm)?.session else {
+        guard let token = journey.presentedToken, let session = try tx.session([token.text], in: journey.realm)?.session else {
             return .fail("there is no session to take data from")
         }
         guard let value = key == Self.userToken ? session.user.name : session.properties[key] else {

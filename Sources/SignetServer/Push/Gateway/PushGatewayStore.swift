@@ -164,11 +164,11 @@ struct PushGatewayStore {
     private static func lifetime(of delivery: PushDelivery) -> Double {
         let payload = try? CompactJWS(delivery.message).unverifiedPayload()
         let claim = payload.flatMap { try? JSON.value(of: $0) }?["t"]
-        let seconds = claim?.lenientInteger.map { Double($0) } ?? claim?.string.flatMap(Double.init) ?? standardLifetime
-        return min(max(seconds.isFinite ? seconds : standardLifetime, 1), 86_400)
+        let seconds = claim?.lenientInteger.map { Double($0) } ?? claim?.string.flatMap(Double.init) ?? defaultLifetime
+        return min(max(seconds.isFinite ? seconds : defaultLifetime, 1), 86_400)
     }
 
-    private static let standardLifetime = 120.0
+    private static let defaultLifetime = 120.0
 }
 
 extension StateStore: PushGatewayState {

@@ -27,8 +27,8 @@ struct TPMSlot {
         } catch {
             throw StoreError(.failed, "wrap the data key", "the TPM made a key that is not on P-256")
         }
-        let front = TPMFormat.slot.preamble + key.bytes + Array(fresh.publicKey.x963Representation)
-        return front + (try Sealing.seal(dataKey.bytes, with: sealingKey(agreed, front), context: front + context))
+        let header = TPMFormat.slot.preamble + key.bytes + Array(fresh.publicKey.x963Representation)
+        return header + (try Sealing.seal(dataKey.bytes, with: sealingKey(agreed, header), context: header + context))
     }
 
     /// Reads what ``seal(_:to:of:context:)`` wrote, without opening it.
@@ -46,17 +46,17 @@ struct TPMSlot {
 
     /// Opens the data key with the secret that the TPM agreed on with ``ephemeral``.
     func open(_ agreed: Secret, context: [UInt8]) throws(StoreError) -> Secret {
-        let front = TPMFormat.slot.preamble + key.bytes + ephemeral
-        guard let bytes = Sealing.open(box, with: Self.sealingKey(agreed, front), context: front + context) else {
+        let header = TPMFormat.slot.preamble + key.bytes + ephemeral
+        guard let bytes = Sealing.open(box, with: Self.sealingKey(agreed, header), context: header + context) else {
             throw StoreError(
                 .keyMismatch, "open vault", "the slot of the TPM is damaged, or is another vault's; it was left as it is")
         }
         return Secret(bytes)
     }
 
-    private static func sealingKey(_ agreed: Secret, _ front: [UInt8]) -> Secret {
+    private static func sealingKey(_ agreed: Secret, _ header: [UInt8]) -> Secret {
         Secret(
             key: HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: agreed.key, info: Array("signet tpm slot 1".utf8) + front, outputByteCount: 32))
+                inputKeyMaterial: agreed.key, info: Array("signet tpm slot 1".utf8) + header, outputByteCount: 32))
     }
 }

@@ -4,7 +4,7 @@ package import Logging
 /// The store behind ``VaultProvider/default``: the vault in the default directory.
 ///
 /// On Apple's systems it is a vault in the keychain, unless the directory holds a vault.
-package enum StandardStore {
+package enum DefaultStore {
     /// Opens the vault in the default directory.
     ///
     /// On Apple's systems it is the app's keychain, unless the directory holds a vault.

@@ -11,7 +11,7 @@ import Testing
 
 /// Unreadable rows: one affects no other row, is reported, and can be removed.
 @Suite("Unreadable rows", .timeLimit(.minutes(5)))
-struct BrokenRowTests {
+struct UnreadableRowTests {
     /// The ways in which a row is damaged.
     enum Damage: String, CaseIterable, CustomTestStringConvertible {
         case newer, changed, otherValue
@@ -71,9 +71,9 @@ struct BrokenRowTests {
     }
 
     /// The unreadable rows that the administration API reports.
-    private func broken(_ server: TestServer) async throws -> [JSONValue] {
+    private func unreadableRows(_ server: TestServer) async throws -> [JSONValue] {
         let reply = try await server.admin(.get, "")
-        return try #require(reply.json["brokenRows"]?.array)
+        return try #require(reply.json["unreadableRows"]?.array)
     }
 
     @Test(
@@ -89,7 +89,7 @@ struct BrokenRowTests {
         } then: { server in
             let (bad, good) = (await kept["bad"], await kept["good"])
             let key = TokenHash(bad).text
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
             // A client that presents the session gets 503.
             #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).status == 503)
             #expect(try await server.isValid(good))
@@ -99,7 +99,7 @@ struct BrokenRowTests {
                 #expect(keys == [TokenHash(good).text])
             }
             #expect(try await server.admin(.get, "sessions").json["sessions"]?.array?.count == 1)
-            let unreadable = try await broken(server)
+            let unreadable = try await unreadableRows(server)
             #expect(unreadable.count == 1 && unreadable[0]["kind"] == "session" && unreadable[0]["name"]?.string == key)
             #expect(unreadable[0]["reason"]?.string?.isEmpty == false)
             #expect(log.lines.ranges(of: "a row of the state cannot be read").count == 1)
@@ -110,9 +110,9 @@ struct BrokenRowTests {
             #expect(row != nil)
 
             let ended = try await server.admin(.delete, "sessions/\(key)")
-            #expect(ended.status == 200 && ended.json["broken"] == .bool(true) && ended.json["key"]?.string == key)
+            #expect(ended.status == 200 && ended.json["unreadable"] == .bool(true) && ended.json["key"]?.string == key)
             #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
             #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).json["valid"] == .bool(false))
             #expect(try await server.isValid(good))
         }
@@ -149,11 +149,11 @@ struct BrokenRowTests {
                 try tx.pushes.named(for: "phone-1")
             }
             #expect(named.count == 3)
-            let brokenKinds = try await broken(server).map { $0["kind"] }
-            #expect(brokenKinds == ["push"])
+            let unreadableKinds = try await unreadableRows(server).map { $0["kind"] }
+            #expect(unreadableKinds == ["push"])
             #expect(try await server.admin(.get, "pushes").json["pushes"]?.array?.count == 2)
             #expect(try await server.admin(.delete, "users/mira/devices").status == 200)
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
         }
     }
 
@@ -173,11 +173,11 @@ struct BrokenRowTests {
                 .get, "/am/json/realms/root/users/mira/devices/2fa/push?_queryFilter=true",
                 headers: ["iPlanetDirectoryPro": session])
             #expect(own.status == 503)
-            let brokenKinds = try await broken(server).map { $0["kind"] }
-            #expect(brokenKinds == ["push-device"])
+            let unreadableKinds = try await unreadableRows(server).map { $0["kind"] }
+            #expect(unreadableKinds == ["push-device"])
             let left = try await server.admin(.delete, "users/mira/devices")
             #expect(left.status == 200 && left.json["devices"]?.array == [])
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
             _ = try await server.registeredPhone(uid: "phone-2")
         }
     }
@@ -201,15 +201,15 @@ struct BrokenRowTests {
                 try tx.gateway.retained(for: address, after: nil).map(\.messageID)
             }
             #expect(waiting == ["2"])
-            let brokenKinds = try await broken(server).map { $0["kind"] }
-            #expect(brokenKinds == ["front-message"])
+            let unreadableKinds = try await unreadableRows(server).map { $0["kind"] }
+            #expect(unreadableKinds == ["front-message"])
             let endpoint = try await context.store.write { tx in
                 let application = try #require(SNSResource(arn))
                 return try tx.gateway.create(application, arn: arn, token: address, EndpointAttributes())
             }
             let released = try await context.store.write { tx in try tx.gateway.delete(endpoint.arn) }
             #expect(released == address)
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
         }
     }
 
@@ -220,9 +220,9 @@ struct BrokenRowTests {
             return []
         } then: { server in
             _ = try await server.admin(.get, "users")
-            #expect(try await broken(server).isEmpty == false)
+            #expect(try await unreadableRows(server).isEmpty == false)
             #expect(try await server.admin(.post, "reset").status == 200)
-            #expect(try await broken(server).isEmpty)
+            #expect(try await unreadableRows(server).isEmpty)
             _ = try await server.registeredPhone()
         }
     }

@@ -7,7 +7,7 @@ import SignetStorage
 ///
 /// Each is logged once, and listed at `/admin` until it is overwritten or removed. The server never removes a row only because it
 /// cannot be read.
-final class BrokenRows: Sendable {
+final class UnreadableRows: Sendable {
     struct Entry: Sendable {
         let key: RowKey
         let error: StoreError
