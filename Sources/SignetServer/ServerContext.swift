@@ -21,13 +21,11 @@ final class ServerContext: Sendable {
     let telemetry: Telemetry
     /// The recent requests of each address, by kind, for rate limiting.
     let rates = Mutex(RateLimiter<AddressRate>())
-    /// The checks that must pass for the server to be ready.
-    let readiness: [ReadinessCheck]
     let signer: TokenSigner
     let realms: Set<RealmPath>
     let clients: ClientRegistry
     let trees: [String: JourneyTree]
-    let streams: PushStreams
+    let streams = PushStreams()
     /// The Amazon SNS client for push delivery to phones; nil when every device uses a push stream.
     let sns: SNSClient?
     /// The queue of SNS messages that wait for the push delivery worker.
@@ -35,7 +33,7 @@ final class ServerContext: Sendable {
     /// The push gateway, which acts as SNS for other servers; nil without a gateway.
     let gateway: PushGateway?
     /// The streams of the gateway's inboxes.
-    let inboxStreams: PushStreams
+    let inboxStreams = PushStreams(of: .inboxes)
     /// The state of the server.
     let store: StateStore
     private let address: ServerAddress
@@ -44,18 +42,21 @@ final class ServerContext: Sendable {
         _ configuration: ServerConfiguration, clock machineClock: any WallClock, logger: Logger,
         telemetry: Telemetry = Telemetry()
     ) {
+        // The settings.
+        let settings = configuration.withoutSecrets
+        let address = ServerAddress(settings)
+        (self.configuration, self.address) = (settings, address)
+        contextPath = configuration.normalContextPath
+        realms = Set(configuration.realms.map { RealmPath($0) })
         clients = ClientRegistry(configuration.clients)
         trees = configuration.journeys.trees.byName
         let clock = AdjustableClock(machineClock)
-        (self.clock, self.machineClock) = (clock, machineClock)
-        let (streams, inboxStreams) = (PushStreams(), PushStreams(of: .inboxes))
-        (self.streams, self.inboxStreams) = (streams, inboxStreams)
-        contextPath = configuration.normalContextPath
-        realms = Set(configuration.realms.map { RealmPath($0) })
         let requestLog = RequestLog(contextPath: contextPath)
-        self.requestLog = requestLog
-        let settings = configuration.withoutSecrets
-        let address = ServerAddress(settings)
+        (self.clock, self.machineClock, self.requestLog) = (clock, machineClock, requestLog)
+        (self.logger, self.telemetry) = (logger, telemetry)
+        faults = FaultTable(
+            contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock)
+        // The state, and the parts that store something in it.
         let effects = SideEffectPerformer(
             streams: streams, inboxStreams: inboxStreams, requestLog: requestLog,
             deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, telemetry: telemetry,
@@ -66,23 +67,15 @@ final class ServerContext: Sendable {
                 clients: clients, trees: trees, clock: clock, unreadableRows: UnreadableRows(logger: logger), logger: logger),
             time: { RequestTime(now: clock.now, configuration: settings, baseURL: address.baseURL) },
             perform: { effects.perform($0, at: $1) })
-        (self.store, self.address, self.configuration) = (store, address, settings)
-        let signer = TokenSigner(configuration.signingKey, SigningKeys(store))
-        self.signer = signer
-        self.telemetry = telemetry
-        readiness = [
-            ReadinessCheck("signingKey") { (try? await signer.keySet) != nil },
-            ReadinessCheck("state") { (try? await store.queue.checkKey()) != nil },
-        ]
-        faults = FaultTable(
-            contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock)
+        self.store = store
+        signer = TokenSigner(configuration.signingKey, SigningKeys(store))
+        gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
+        // Push delivery to phones.
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
                 requestLog.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
             }
         }
-        gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
-        self.logger = logger
         connect()
     }
 

@@ -8,6 +8,9 @@ struct FaultedDelivery: Sendable {
         /// The event ID.
         let id: UInt64
         var faults: [String] = []
+
+        /// Returns the event with the name of one more fault.
+        func with(_ fault: FaultTable.Entry) -> Event { Event(push: push, id: id, faults: faults + [fault.rule.name]) }
     }
 
     /// The maximum number of messages that are remembered for replay.
@@ -18,7 +21,7 @@ struct FaultedDelivery: Sendable {
     private let path: String
     private let client: RequestLogEntry.Client
     /// The message that is held back until the next one, and the fault that holds it back.
-    private var held: (push: PendingPush, fault: FaultTable.Entry)?
+    private var held: (event: Event, fault: FaultTable.Entry)?
     private var delivered: [PendingPush] = []
     private var knowsEarlier = false
     private var replayed: Set<String> = []
@@ -43,20 +46,17 @@ struct FaultedDelivery: Sendable {
     ///
     /// The array may be empty, because faults can send earlier messages.
     mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
+        var events = pushes.map { Event(push: $0, id: $0.eventID) }
         guard !server.faults.isIdle || held != nil else {
             remember(pushes)
-            return pushes.map { Event(push: $0, id: $0.eventID) }
+            return events
         }
         let faults = server.faults.candidates {
-            $0.kind.isOfDeliveries && $0.route.matches(.pushStream, path)
+            $0.kind.isOfDeliveries && $0.route.matches(.pushStream, path) && ($0.client?.matches(client) ?? true)
         }
-        .filter { $0.rule.client?.matches(client) ?? true }
-        var events = try await ordered(pushes.map { Event(push: $0, id: $0.eventID) }, faults)
+        events = try await ordered(events, faults)
         for fault in faults where fault.rule.kind == .duplicateDelivery {
-            events = events.flatMap { event in
-                guard server.faults.take(fault) else { return [event] }
-                return [event, Event(push: event.push, id: event.id, faults: event.faults + [fault.rule.name])]
-            }
+            events = events.flatMap { event in server.faults.take(fault) ? [event, event.with(fault)] : [event] }
         }
         // Remember the messages first, because a replayed event uses the newest event ID: the IDs of a stream never decrease.
         remember(pushes)
@@ -84,21 +84,21 @@ struct FaultedDelivery: Sendable {
 
     /// Swaps two consecutive messages.
     private mutating func ordered(_ events: [Event], _ faults: [FaultTable.Entry]) async throws -> [Event] {
-        let isOn = faults.filter { $0.rule.kind == .reordering }
-        if let (push, fault) = held {
+        let reorderings = faults.filter { $0.rule.kind == .reordering }
+        if let (event, fault) = held {
             // Release the held message when another one has arrived, or when the fault is no longer on.
             let isCounted = if case .times = fault.rule.extent { true } else { false }
-            let isWanted = isCounted || isOn.contains { $0.rule == fault.rule }
-            if events.isEmpty, isWanted, try await isWaiting(push) { return [] }
+            let isWanted = isCounted || reorderings.contains { $0.rule == fault.rule }
+            if events.isEmpty, isWanted, try await isWaiting(event.push) { return [] }
             held = nil
-            return events + [Event(push: push, id: push.eventID, faults: [fault.rule.name])]
+            return events + [event]
         }
-        guard let first = events.first, let fault = isOn.first(where: { server.faults.take($0) }) else { return events }
+        guard let first = events.first, let fault = reorderings.first(where: { server.faults.take($0) }) else { return events }
         guard events.count > 1 else {
-            held = (first.push, fault)
+            held = (first.with(fault), fault)
             return []
         }
-        return events.dropFirst() + [Event(push: first.push, id: first.id, faults: [fault.rule.name])]
+        return events.dropFirst() + [first.with(fault)]
     }
 
     private func isWaiting(_ push: PendingPush) async throws -> Bool {
