@@ -192,14 +192,7 @@ struct NotificationIndex {
     private func rewrite(_ entries: [Entry], over old: Head?, in records: any RecordWriter) throws(StoreError) -> Head {
         if let old { try removePages(old, in: records) }
         var head = Head()
-        head.count = entries.count
-        var rest = entries[...]
-        while rest.count > Self.pageSize {
-            try put(Array(rest.prefix(Self.pageSize)), page: head.next, in: records)
-            head.next += 1
-            rest = rest.dropFirst(Self.pageSize)
-        }
-        head.entries = Array(rest)
+        for entry in entries { try append(entry, to: &head, in: records) }
         try put(head, in: records)
         return head
     }

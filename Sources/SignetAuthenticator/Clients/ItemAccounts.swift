@@ -29,19 +29,13 @@ package actor ItemAccounts: AccountStore {
 
     package func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
         let (records, before) = try await begin()
-        let value: R
-        do throws(StoreError) {
-            value = try body(AccountRecords.writer(records))
-        } catch {
+        let value = Result { () throws(StoreError) in try body(AccountRecords.writer(records)) }
+        if case .success = value, records.isChanged {
+            try await end(with: StoredAccounts(bytes: records.bytes), over: before)
+        } else {
             lock.unlock()
-            throw error
         }
-        guard records.isChanged else {
-            lock.unlock()
-            return value
-        }
-        try await end(with: StoredAccounts(bytes: records.bytes), over: before)
-        return value
+        return try value.get()
     }
 
     /// Acquires the lock and reads the item.

@@ -90,12 +90,13 @@ extension Authenticator {
             throw AuthenticatorError(.wrongNumber, "pick the number that the login page shows: \(offered)")
         }
         guard let presence else {
-            throw AuthenticatorError(.presenceRefused, "this login asks for the person to be recognized, and nothing here can")
+            throw AuthenticatorError(
+                .presenceRefused, "this login requires a check of the user, such as biometrics, and this program has none")
         }
         do {
             try await presence.confirm(notification)
         } catch {
-            throw AuthenticatorError(.presenceRefused, "the person was not recognized")
+            throw AuthenticatorError(.presenceRefused, "the user was not recognized")
         }
         return .approve
     }
@@ -103,8 +104,6 @@ extension Authenticator {
 
 extension Authenticator {
     /// Answers a notification, and stores the decision after the server has accepted it.
-    ///
-    /// Only one call at a time sends an answer to a notification, so that a double click sends one request.
     ///
     /// The first attempt sends the answer at once if neither the user nor an external policy has to be asked. Otherwise the answer
     /// is made while no lock is held, and the second attempt sends it.
@@ -119,30 +118,47 @@ extension Authenticator {
     private func respond(
         to id: String, with decision: PushNotification.Decision, _ number: Int? = nil, _ presence: (any UserPresence)? = nil
     ) async throws -> PushNotification {
-        var made: PushAnswer?
+        var answer: PushAnswer?
         while true {
-            let pending: PendingAnswer
-            do {
-                guard pendingWrites.beginAnswer(to: id) else {
-                    throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
-                }
-                defer { pendingWrites.endAnswer(to: id) }
-                // A server may have accepted the same decision, and the store may have failed to save it then.
-                if let accepted = pendingWrites.answer(to: id) {
-                    let stored = try await flush(accepted)
-                    if stored.decision == decision { return stored }
-                }
-                let (answer, policies) = (made, policies)
-                pending = try await store.perform(
-                    .beginAnswer(decision, to: id, clocks: clocks, now: clock.now) { pending in
-                        guard answer == nil, policies.leaveFree(pending.account) else { return answer }
-                        return pending.notification.immediateAnswer(with: decision, number)
-                    })
-                if let answer = pending.answer { return try await send(answer, decision, to: pending) }
+            switch try await attempt(to: id, with: decision, number, answer) {
+            case .stored(let notification): return notification
+            case .unanswered(let pending):
+                try await refuseIfLocked(pending.account)
+                answer = try await makeAnswer(to: pending.notification, with: decision, number, presence)
             }
-            try await refuseIfLocked(pending.account)
-            made = try await makeAnswer(to: pending.notification, with: decision, number, presence)
         }
+    }
+
+    /// The result of one attempt to answer a notification.
+    private enum AnswerAttempt {
+        case stored(PushNotification)
+        /// Nothing was sent, because an external policy must be evaluated or the user must be asked first.
+        case unanswered(PendingAnswer)
+    }
+
+    /// Sends the answer that was made, or else the one that needs neither the user nor an external policy, and stores the decision.
+    ///
+    /// Only one call at a time attempts to answer a notification, so that a double click sends one request.
+    private func attempt(
+        to id: String, with decision: PushNotification.Decision, _ number: Int?, _ made: PushAnswer?
+    ) async throws -> AnswerAttempt {
+        guard pendingWrites.beginAnswer(to: id) else {
+            throw AuthenticatorError(.alreadyAnswered, "another call is answering the message now")
+        }
+        defer { pendingWrites.endAnswer(to: id) }
+        // A server may have accepted the same decision, and the store may have failed to save it then.
+        if let accepted = pendingWrites.answer(to: id) {
+            let stored = try await flush(accepted)
+            if stored.decision == decision { return .stored(stored) }
+        }
+        let policies = policies
+        let pending = try await store.perform(
+            .beginAnswer(decision, to: id, clocks: clocks, now: clock.now) { pending in
+                if let made { return made }
+                return policies.leaveFree(pending.account) ? pending.notification.immediateAnswer(with: decision, number) : nil
+            })
+        guard let answer = pending.answer else { return .unanswered(pending) }
+        return .stored(try await send(answer, decision, to: pending))
     }
 
     /// Sends an answer that was recorded as sent, and stores the decision that the server has accepted.
@@ -161,7 +177,7 @@ extension Authenticator {
         pendingWrites.add(answered)
         let stored = try await flush(answered)
         guard stored.decision == decision else {
-            throw AuthenticatorError(.alreadyAnswered, "it was \(stored.decision?.rawValue ?? "answered") before")
+            throw AuthenticatorError(.alreadyAnswered, "the message was already \(stored.decision?.rawValue ?? "answered")")
         }
         return stored
     }
