@@ -33,8 +33,6 @@ public final class TokenSource: Sendable {
     package var clock: any WallClock { server.clock }
     private let renewal = SingleFlight<AccessToken>()
     private let memory = Mutex(Memory())
-    /// The store's `generation` when a login was last required.
-    private let requiredLogin = Mutex<Int64?>(nil)
     /// The tokens that renewals have replaced or removed, and that aren't revoked yet.
     let unrevoked = Mutex<[AccessToken]>([])
     /// The report of ``replaced``.
@@ -49,6 +47,8 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
+        /// The store's `generation` when a login was last required.
+        var loginGeneration: Int64?
     }
 
     /// Creates a source for the client and the server of a profile.
@@ -153,7 +153,7 @@ public final class TokenSource: Sendable {
     private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
         let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
         let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
-        memory.withLock { $0 = Memory(token: token, until: until, generation: generation) }
+        memory.withLock { ($0.token, $0.until, $0.generation) = (token, until, generation) }
         return token
     }
 
@@ -167,18 +167,18 @@ public final class TokenSource: Sendable {
     /// user is logged in then.
     package var requiresLogin: Bool {
         let generation = store.generation
-        return requiredLogin.withLock { $0 == generation }
+        return memory.withLock { $0.loginGeneration == generation }
     }
 
     /// Requires a login until something is stored or removed; see ``requiresLogin``.
     package func requireLogin() {
         let generation = store.generation
-        requiredLogin.withLock { $0 = generation }
+        memory.withLock { $0.loginGeneration = generation }
     }
 
     /// Removes the token from memory.
     func forget() {
-        memory.withLock { $0 = Memory() }
+        memory.withLock { $0.token = nil }
     }
 
     // MARK: Renewal

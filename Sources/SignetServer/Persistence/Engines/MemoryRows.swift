@@ -1,4 +1,3 @@
-import Dispatch
 import SignetCore
 import SignetStorage
 
@@ -18,8 +17,8 @@ final class MemoryRows: RowStore {
 
     private let tables = Mutex<[String: RowTable]>([:])
     private let capacities: [String: Int]
-    /// Allows one transaction at a time.
-    private let semaphore = DispatchSemaphore(value: 1)
+    /// Serializes the transactions.
+    private let turn = Mutex(())
 
     /// Creates an empty store.
     /// - Parameter capacities: The maximum number of rows by kind. A kind that is missing has no limit.
@@ -30,15 +29,16 @@ final class MemoryRows: RowStore {
     func transact<R>(
         _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
     ) throws(StoreError) -> R {
-        semaphore.wait()
-        defer { semaphore.signal() }
-        let (value, changes) = try body(self)
-        tables.withLock { tables in
-            for (key, row) in changes.rows {
-                tables[key.kind, default: RowTable(capacity: capacities[key.kind] ?? .max)].put(row, key.name, at: changes.now)
+        try turn.withLock { _ throws(StoreError) -> R in
+            let (value, changes) = try body(self)
+            tables.withLock { tables in
+                for (key, row) in changes.rows {
+                    let capacity = capacities[key.kind] ?? .max
+                    tables[key.kind, default: RowTable(capacity: capacity)].put(row, key.name, at: changes.now)
+                }
             }
+            return value
         }
-        return value
     }
 
     func close() {}
