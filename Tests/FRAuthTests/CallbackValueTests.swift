@@ -72,6 +72,18 @@ struct CallbackValueTests {
         #expect(inputs(of: try await journey.finish(node)) == [.string("i")])
     }
 
+    @Test("A text that the server leaves out is nil, and an empty identifier stays empty")
+    func keepsMissingTextsApart() throws {
+        let text = try TextInputCallback(json: callbackJSON("TextInputCallback", output: ["prompt": .string("p")], inputs: [""]))
+        #expect(text.getDefaultText() == nil)
+        let terms = try TermsAndConditionsCallback(json: callbackJSON("TermsAndConditionsCallback", output: [:], inputs: [""]))
+        #expect(terms.version == nil && terms.terms == nil && terms.createDate == nil)
+        let hidden = try HiddenValueCallback(
+            json: untyped(
+                #"{"type":"HiddenValueCallback","output":[{"name":"id","value":""}],"input":[{"name":"IDToken1","value":"v"}]}"#))
+        #expect(hidden.id == "" && hidden.getValue() as? String == "v")
+    }
+
     @Test("ConfirmationCallback has the ForgeRock SDK's types, and sends the number of the button")
     func readsConfirmation() async throws {
         let json = #"""

@@ -97,8 +97,12 @@ open class SingleValueCallback: Callback {
     /// True when the app entered a value, which may be nil.
     private final var isEntered = false
 
+    /// True for a class that refuses a callback without a prompt.
+    class var needsPrompt: Bool { false }
+
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type or no input.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type or no input, or no prompt in a class that
+    ///   needs one: ``NameCallback``, ``PasswordCallback``, ``TextInputCallback`` and ``ChoiceCallback``.
     public required init(json: [String: Any]) throws {
         received = try JourneyCallback(untyped: json)
         inputName = try received.inputName("")
@@ -106,6 +110,7 @@ open class SingleValueCallback: Callback {
         _id = received._id
         try super.init(json: json)
         value = adapted(received.value()?.untyped)
+        if Self.needsPrompt { _ = try received.required(prompt, "prompt") }
     }
 
     /// Fills in the input with a string, a number or a Boolean value.

@@ -17,17 +17,15 @@ public enum DeviceBindingAuthenticationType: String, Sendable, CaseIterable {
 /// The base class of the two callbacks for a device's key.
 open class DeviceKeyCallback: MultipleValuesCallback {
     /// The challenge that the signature must contain.
-    public final var challenge: String { view.challenge }
+    public final var challenge: String { received.text("challenge") }
     /// The title of the prompt that asks the user.
-    public final var title: String { view.title }
+    public final var title: String { received.text("title") }
     /// The text below the title.
-    public final var subtitle: String { view.subtitle }
+    public final var subtitle: String { received.text("subtitle") }
     /// The text below the subtitle.
-    public final var promptDescription: String { view.explanation }
+    public final var promptDescription: String { received.text("description") }
     /// The number of seconds that the user has; nil when the server does not say.
     public final var timeout: Int? { received.number("timeout") }
-    // The engine's struct for the signing callback. The binding callback has the same texts.
-    private var view: SignetJourney.DeviceSigningVerifierCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no challenge or text for the prompt, or lacks an
@@ -48,12 +46,11 @@ open class DeviceKeyCallback: MultipleValuesCallback {
 /// `DeviceBinding` creates the key inside ``Node/answer(_:)``.
 open class DeviceBindingCallback: DeviceKeyCallback {
     /// The identifier of the user that the key is for.
-    public final var userId: String { view.userID }
+    public final var userId: String { received.text("userId") }
     /// The name of the user, to show.
-    public final var userName: String { view.username }
+    public final var userName: String { received.text("username") }
     /// The protection that the server asks for.
     public final let deviceBindingAuthenticationType: DeviceBindingAuthenticationType
-    private var view: SignetJourney.DeviceBindingCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback names no user or no known protection, or lacks an input.
@@ -76,5 +73,5 @@ open class DeviceBindingCallback: DeviceKeyCallback {
 /// `DeviceBinding` signs inside ``Node/answer(_:)``.
 open class DeviceSigningVerifierCallback: DeviceKeyCallback {
     /// The identifier of the user with the key to sign with; nil when any key of the device may sign.
-    public final var userId: String? { SignetJourney.DeviceSigningVerifierCallback(unchecked: received).userID }
+    public final var userId: String? { received.optionalText("userId") }
 }

@@ -4,41 +4,20 @@ import SignetJourney
 
 /// Asks for a user name.
 public class NameCallback: SingleValueCallback {
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no prompt or no input.
-    public required init(json: [String: Any]) throws {
-        try super.init(json: json)
-        try requirePrompt()
-    }
+    override class var needsPrompt: Bool { true }
 }
 
 /// Asks for a password, a one-time code, or the answer to a security question.
 public class PasswordCallback: SingleValueCallback {
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no prompt or no input.
-    public required init(json: [String: Any]) throws {
-        try super.init(json: json)
-        try requirePrompt()
-    }
+    override class var needsPrompt: Bool { true }
 }
 
 /// Asks for a line of text.
 public class TextInputCallback: SingleValueCallback {
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no prompt or no input.
-    public required init(json: [String: Any]) throws {
-        try super.init(json: json)
-        try requirePrompt()
-    }
+    override class var needsPrompt: Bool { true }
 
     /// The text that the server proposes; nil when it proposes none.
     public func getDefaultText() -> String? { output("defaultText")?.string }
-}
-
-extension SingleValueCallback {
-    fileprivate func requirePrompt() throws(AuthError) {
-        guard prompt != nil else { throw .invalidCallbackResponse("Missing prompt") }
-    }
 }
 
 /// Asks for one of several choices.
@@ -47,6 +26,7 @@ public class ChoiceCallback: SingleValueCallback {
     public var choices: [String] = []
     /// The index of the choice that the server proposes; 0 when the server proposes nothing.
     public var defaultChoice = 0
+    override class var needsPrompt: Bool { true }
 
     /// Reads a callback.
     ///
@@ -54,7 +34,6 @@ public class ChoiceCallback: SingleValueCallback {
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no prompt, no choices or no input.
     public required init(json: [String: Any]) throws {
         try super.init(json: json)
-        try requirePrompt()
         let view = SignetJourney.ChoiceCallback(unchecked: received)
         (choices, defaultChoice) = (view.choices, view.defaultChoice ?? 0)
         guard !choices.isEmpty else { throw AuthError.invalidCallbackResponse("Missing choices") }
@@ -171,10 +150,10 @@ public class TextOutputCallback: Callback {
     /// The server writes the number of the kind as a string; a number has the kind ``MessageType/unknown``.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output")
-        message = callback.text("message")
-        messageType = callback.output("messageType")?.string.flatMap { Int($0) }.flatMap(MessageType.init) ?? .unknown
+        let view = SignetJourney.TextOutputCallback(unchecked: try JourneyCallback(untyped: json))
+        try view.callback.require("output")
+        message = view.message
+        messageType = view.callback.output("messageType")?.string.flatMap { Int($0) }.flatMap(MessageType.init) ?? .unknown
         try super.init(json: json)
     }
 
@@ -240,9 +219,9 @@ public class PollingWaitCallback: Callback {
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no delay.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        waitTime = max(0, try callback.required(callback.number("waitTime"), "waitTime"))
-        message = callback.text("message")
+        let view = SignetJourney.PollingWaitCallback(unchecked: try JourneyCallback(untyped: json))
+        waitTime = max(0, try view.callback.required(view.callback.number("waitTime"), "waitTime"))
+        message = view.message
         try super.init(json: json)
     }
 }

@@ -96,7 +96,7 @@ open class AttributeInputCallback: AbstractValidatedCallback {
     public required init(json: [String: Any]) throws {
         try super.init(json: json)
         name = received.output("name")?.string
-        required = received.bool("required")
+        required = SignetJourney.StringAttributeInputCallback(unchecked: received).isRequired
     }
 }
 

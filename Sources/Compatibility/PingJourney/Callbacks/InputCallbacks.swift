@@ -3,11 +3,12 @@ import SignetJourney
 
 /// A callback that asks for a user name.
 public final class NameCallback: AbstractCallback {
+    private var view: SignetJourney.NameCallback { .init(unchecked: callback) }
     /// The prompt, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { view.prompt }
     /// The user name.
     public var name: String {
-        get { callback.value()?.string ?? "" }
+        get { view.name }
         set { callback.set(.string(newValue)) }
     }
 }
@@ -15,7 +16,7 @@ public final class NameCallback: AbstractCallback {
 /// A callback that asks for a password or a one-time code.
 public final class PasswordCallback: AbstractCallback {
     /// The prompt, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { SignetJourney.PasswordCallback(unchecked: callback).prompt }
     /// The password.
     public var password: String {
         get { callback.value()?.string ?? "" }
@@ -25,23 +26,25 @@ public final class PasswordCallback: AbstractCallback {
 
 /// A callback that asks for a line of text.
 public final class TextInputCallback: AbstractCallback {
+    private var view: SignetJourney.TextInputCallback { .init(unchecked: callback) }
     /// The prompt, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { view.prompt }
     /// The text that the server proposes.
-    public var defaultText: String { callback.text("defaultText") }
+    public var defaultText: String { view.defaultText }
     /// The text, at first ``defaultText``.
     public var text: String {
-        get { callback.value()?.string ?? "" }
+        get { view.text }
         set { callback.set(.string(newValue)) }
     }
 }
 
 /// A callback that asks the user to select one of several choices.
 public final class ChoiceCallback: AbstractCallback {
+    private var view: SignetJourney.ChoiceCallback { .init(unchecked: callback) }
     /// The prompt, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { view.prompt }
     /// The choices.
-    public var choices: [String] { callback.texts("choices") }
+    public var choices: [String] { view.choices }
     /// The index of the choice that the server proposes.
     public var defaultChoice: Int { callback.number("defaultChoice") ?? 0 }
     /// The index of the selected choice, at first ``defaultChoice``.
@@ -68,7 +71,7 @@ public enum OptionType: Int, Sendable {
 /// A callback that asks the user to press one of several buttons.
 public final class ConfirmationCallback: AbstractCallback {
     /// The text to show beside the buttons, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { SignetJourney.ConfirmationCallback(unchecked: callback).prompt }
     /// The labels of the buttons that the server names.
     public var options: [String] { callback.texts("options") }
     /// The proposed button.
@@ -90,15 +93,16 @@ public final class ConfirmationCallback: AbstractCallback {
 
 /// A callback with a value that isn't shown to the user.
 public final class HiddenValueCallback: AbstractCallback, ValueCallbackProtocol {
+    private var view: SignetJourney.HiddenValueCallback { .init(unchecked: callback) }
     private var givenID: String?
     /// The identifier of the value.
     public var valueId: String {
-        get { givenID ?? SignetJourney.HiddenValueCallback(unchecked: callback).id }
+        get { givenID ?? view.id }
         set { givenID = newValue }
     }
     /// The value, at first that of the server.
     public var value: String {
-        get { callback.value()?.string ?? "" }
+        get { view.value }
         set { callback.set(.string(newValue)) }
     }
 
@@ -106,7 +110,7 @@ public final class HiddenValueCallback: AbstractCallback, ValueCallbackProtocol 
     public override func initialize(with json: [String: Any]) -> any Callback {
         _ = super.initialize(with: json)
         let id = valueId
-        value = callback.text("value")
+        value = view.sentValue
         valueId = id
         return self
     }
@@ -117,15 +121,16 @@ public final class HiddenValueCallback: AbstractCallback, ValueCallbackProtocol 
 
 /// A callback that asks the user to set a security question and its answer.
 public final class KbaCreateCallback: AbstractCallback {
+    private var view: SignetJourney.KbaCreateCallback { .init(unchecked: callback) }
     /// The prompt, in the user's language.
-    public var prompt: String { callback.text("prompt") }
+    public var prompt: String { view.prompt }
     /// The questions that the server proposes.
-    public var predefinedQuestions: [String] { callback.texts("predefinedQuestions") }
+    public var predefinedQuestions: [String] { view.predefinedQuestions }
     /// True when the user may enter a question.
     public var allowUserDefinedQuestions: Bool { callback.bool("allowUserDefinedQuestions") }
     /// The question.
     public var selectedQuestion: String {
-        get { callback.value("question")?.string ?? "" }
+        get { view.question }
         set { callback.set("question", .string(newValue)) }
     }
     /// The answer.
@@ -137,15 +142,16 @@ public final class KbaCreateCallback: AbstractCallback {
 
 /// A callback that asks the user to accept terms.
 public final class TermsAndConditionsCallback: AbstractCallback {
+    private var view: SignetJourney.TermsAndConditionsCallback { .init(unchecked: callback) }
     /// The version of the terms.
-    public var version: String { callback.text("version") }
+    public var version: String { view.version }
     /// The time at which the terms were created.
-    public var createDate: String { callback.text("createDate") }
+    public var createDate: String { view.createDate }
     /// The terms.
-    public var terms: String { callback.text("terms") }
+    public var terms: String { view.terms }
     /// True when the user accepts the terms.
     public var accepted: Bool {
-        get { callback.value()?.lenientBool ?? false }
+        get { view.isAccepted }
         set { callback.set(.bool(newValue)) }
     }
 
@@ -155,23 +161,24 @@ public final class TermsAndConditionsCallback: AbstractCallback {
 
 /// A callback that asks the user for consent to share data.
 public final class ConsentMappingCallback: AbstractCallback {
+    private var view: SignetJourney.ConsentMappingCallback { .init(unchecked: callback) }
     /// The name of the mapping.
-    public var name: String { callback.text("name") }
+    public var name: String { view.name }
     /// The name of the recipient, for display.
-    public var displayName: String { callback.text("displayName") }
+    public var displayName: String { view.displayName }
     /// The address of the recipient's icon.
-    public var icon: String { callback.text("icon") }
+    public var icon: String { view.icon }
     /// The level of access.
-    public var accessLevel: String { callback.text("accessLevel") }
+    public var accessLevel: String { view.accessLevel }
     /// True when the journey can't continue without consent.
-    public var isRequired: Bool { callback.bool("isRequired") }
+    public var isRequired: Bool { view.isRequired }
     /// The names of the shared properties.
-    public var fields: [String] { callback.texts("fields") }
+    public var fields: [String] { view.fields }
     /// The message, in the user's language.
-    public var message: String { callback.text("message") }
+    public var message: String { view.message }
     /// True when the user consents.
     public var accepted: Bool {
-        get { callback.value()?.lenientBool ?? false }
+        get { view.isAccepted }
         set { callback.set(.bool(newValue)) }
     }
 

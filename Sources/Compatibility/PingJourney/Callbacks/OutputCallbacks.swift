@@ -22,7 +22,7 @@ public enum MessageType: Int, Sendable {
 /// A callback that shows a message to the user.
 public class TextOutputCallback: AbstractCallback {
     /// The message, in the user's language.
-    public final var message: String { callback.text("message") }
+    public final var message: String { SignetJourney.TextOutputCallback(unchecked: callback).message }
     /// The kind of the message.
     public final var messageType: MessageType { MessageType(callback) }
 }
@@ -35,7 +35,7 @@ public final class PollingWaitCallback: AbstractCallback {
     /// The time to wait, in milliseconds.
     public var waitTime: Int { callback.number("waitTime") ?? 0 }
     /// The message to show during the wait, in the user's language.
-    public var message: String { callback.text("message") }
+    public var message: String { SignetJourney.PollingWaitCallback(unchecked: callback).message }
 }
 
 /// A callback that carries data for the app.
@@ -43,5 +43,5 @@ public final class PollingWaitCallback: AbstractCallback {
 /// It is not in the list of callbacks of a step; the step's `input` has it.
 public final class MetadataCallback: AbstractCallback, MetadataCallbackProtocol {
     /// The data.
-    public var value: [String: Any] { callback.output("data")?.object?.mapValues(\.any) ?? [:] }
+    public var value: [String: Any] { SignetJourney.MetadataCallback(unchecked: callback).data.object?.mapValues(\.any) ?? [:] }
 }

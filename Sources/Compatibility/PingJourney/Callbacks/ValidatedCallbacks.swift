@@ -3,17 +3,17 @@ import SignetJourney
 
 /// A callback for a value that must satisfy policies of the server.
 open class AbstractValidatedCallback: AbstractCallback {
+    // The engine's struct for an attribute. All validated callbacks have its outputs.
+    fileprivate final var view: SignetJourney.StringAttributeInputCallback { .init(unchecked: callback) }
     /// The prompt, in the user's language.
-    public final var prompt: String { callback.text("prompt") }
+    public final var prompt: String { view.prompt }
     /// The policies of the server.
     public final var policies: [String: Any] { callback.output("policies")?.object?.mapValues(\.any) ?? [:] }
     /// The requirements that the last value violated.
-    public final var failedPolicies: [FailedPolicy] {
-        (callback.output("failedPolicies")?.array ?? []).compactMap { SignetJourney.FailedPolicy($0) }.map(FailedPolicy.init)
-    }
+    public final var failedPolicies: [FailedPolicy] { view.failedPolicies.map(FailedPolicy.init) }
     /// True when the server must only validate the value and return the same step.
     public final var validateOnly: Bool {
-        get { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.lenientBool ?? false }
+        get { view.isValidatedOnly }
         set { callback.set("validateOnly", .bool(newValue)) }
     }
 }
@@ -40,7 +40,7 @@ public final class FailedPolicy {
 public final class ValidatedUsernameCallback: AbstractValidatedCallback {
     /// The user name.
     public var username: String {
-        get { callback.value()?.string ?? "" }
+        get { SignetJourney.ValidatedCreateUsernameCallback(unchecked: callback).username }
         set { callback.set(.string(newValue)) }
     }
 }
@@ -48,7 +48,7 @@ public final class ValidatedUsernameCallback: AbstractValidatedCallback {
 /// A callback that asks for the password of a new account.
 public final class ValidatedPasswordCallback: AbstractValidatedCallback {
     /// True when the password may be visible while the user types.
-    public var echoOn: Bool { callback.bool("echoOn") }
+    public var echoOn: Bool { SignetJourney.ValidatedCreatePasswordCallback(unchecked: callback).echoesInput }
     /// The password.
     public var password: String {
         get { callback.value()?.string ?? "" }
@@ -59,16 +59,16 @@ public final class ValidatedPasswordCallback: AbstractValidatedCallback {
 /// A callback that asks for a property of the user.
 public class AttributeInputCallback: AbstractValidatedCallback {
     /// The name of the property on the server, for example `givenName`.
-    public final var name: String { callback.text("name") }
+    public final var name: String { view.name }
     /// True when the journey can't continue without a value.
-    public final var required: Bool { callback.bool("required") }
+    public final var required: Bool { view.isRequired }
 }
 
 /// A callback that asks for a property of the user that is text.
 public final class StringAttributeInputCallback: AttributeInputCallback {
     /// The value, at first that of the server.
     public var value: String {
-        get { callback.value()?.string ?? "" }
+        get { view.value }
         set { callback.set(.string(newValue)) }
     }
 }
@@ -90,7 +90,7 @@ public final class NumberAttributeInputCallback: AttributeInputCallback {
 public final class BooleanAttributeInputCallback: AttributeInputCallback {
     /// The value, at first that of the server.
     public var value: Bool {
-        get { callback.value()?.lenientBool ?? false }
+        get { SignetJourney.BooleanAttributeInputCallback(unchecked: callback).value }
         set { callback.set(.bool(newValue)) }
     }
 }
