@@ -15,14 +15,14 @@ struct PingOpenAMTests {
     }()
 
     /// Returns the journeys of an app whose modules mark each request and note what they see.
-    private func journey(_ machine: JourneyFixture, _ notes: Notes = Notes()) -> Journey {
+    private func journey(_ machine: JourneyFixture, _ log: EventLog = EventLog()) -> Journey {
         let module = Module.of(setup: { setup in
             setup.next { _, _, request in
-                notes.note("next")
+                log.record("next")
                 request.parameter(name: "app", value: "1")
                 return request
             }
-            setup.response { _, response in notes.note("\(response.status())") }
+            setup.response { _, response in log.record("\(response.status())") }
         })
         return machine.journey { config in
             config.module(module)
@@ -42,15 +42,15 @@ struct PingOpenAMTests {
     }
 
     @Test("C2: A step that OpenAM refuses without its script is sent once more with it, and the modules see one request")
-    func sendsScriptsAfterRefusal() async throws {
+    func hidesScriptRetryFromModules() async throws {
         let server = try FakeOpenAM(.chain([.plainScript, .plainScript]))
-        let (machine, notes) = (JourneyFixture.at(server), Notes())
-        let journey = journey(machine, notes)
+        let (machine, log) = (JourneyFixture.at(server), EventLog())
+        let journey = journey(machine, log)
         let second = try await next(await start(journey))
         #expect(server.callbackCounts == [1, 2])
         let end = try await next(second)
         #expect(end is SuccessNode)
-        #expect(server.callbackCounts == [1, 2, 2] && notes.all == ["200", "next", "200", "next", "200"])
+        #expect(server.callbackCounts == [1, 2, 2] && log.all == ["200", "next", "200", "next", "200"])
         let requests = machine.network.requests
         let tenants = requests.map { $0.headers["x-tenant"] }
         #expect(tenants == ["one", "one", "one", "one"])
@@ -82,8 +82,30 @@ struct PingOpenAMTests {
         }
     }
 
+    @Test("C1, C5: The next start of the app upgrades and ends the session in the form for the OpenAM that a login has shown")
+    func storesDialectWithPingSession() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        let machine = JourneyFixture.at(server)
+        _ = try await next(await start(journey(machine)))
+        let step = await start(journey(machine), forced: true)
+        #expect(step is ContinueNode && server.authenticateQueries.count == 3)
+        #expect(server.authenticateQueries.last?["sessionUpgradeSSOTokenId"] == "sso-1")
+        guard case .success = await journey(machine).journeySignOff() else { throw Unexpected() }
+        #expect(server.sessions.isEmpty && server.read(\.sessionsVersions) == ["2.0"])
+    }
+
+    @Test("A session that the Ping SDK wrote is read, and a session without a recognized OpenAM is written in the same form")
+    func keepsFormOfPingSession() throws {
+        let content = #"{"realm":"/","successUrl":"/console","value":"t"}"#
+        let session = try JSON.decode(SSOTokenImpl.self, from: content.utf8)
+        #expect(session.value == "t" && session.successUrl == "/console" && session.realm == "/")
+        let written = try JSON.value(of: try JSON.encode(session))
+        let expected = try JSON.value(of: content.utf8)
+        #expect(written == expected)
+    }
+
     @Test("C5: An upgrade that OpenAM refuses at its end is started again with the session in the query")
-    func startsRefusedUpgradeAgain() async throws {
+    func startsRefusedPingUpgradeAgain() async throws {
         let server = try FakeOpenAM(.chain([Self.plainLogin]))
         let machine = JourneyFixture.at(server)
         _ = try await next(await start(journey(machine)))
@@ -139,7 +161,7 @@ struct PingOpenAMTests {
     }
 
     @Test("C5: An upgrade of a session that has ended at OpenAM is a login without it, with the other cookies")
-    func replacesEndedSession() async throws {
+    func logsInWhenUpgradedSessionHasEnded() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         let machine = JourneyFixture.at(server)
         _ = try await next(await start(journey(machine)))

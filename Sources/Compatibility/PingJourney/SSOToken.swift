@@ -16,12 +16,24 @@ public final class SSOTokenImpl: SSOToken {
     public let successUrl: String
     /// The realm; empty when the server named none.
     public let realm: String
+    /// The variant of the protocol that the server's answers have shown; nil when they have shown none, and in a session that the
+    /// Ping SDK wrote.
+    let dialect: String?
 
     /// Creates a session.
     public init(value: String, successUrl: String, realm: String) {
         self.value = value
         self.successUrl = successUrl
         self.realm = realm
+        dialect = nil
+    }
+
+    /// Creates a session from one of the engine.
+    init(_ token: SignetCore.SSOToken) {
+        value = token.value.text
+        successUrl = token.successURL ?? ""
+        realm = token.realm ?? ""
+        dialect = token.dialect
     }
 }
 
@@ -33,15 +45,12 @@ extension SSOTokenImpl: CustomStringConvertible, CustomReflectable {
 }
 
 extension SSOTokenImpl {
-    /// Creates a session from one of the engine.
-    convenience init(_ token: SignetCore.SSOToken) {
-        self.init(value: token.value.text, successUrl: token.successURL ?? "", realm: token.realm ?? "")
-    }
-
     /// The session in the form of the engine; nil for an empty one.
     var token: SignetCore.SSOToken? {
         guard !value.isEmpty else { return nil }
-        return SignetCore.SSOToken(
+        var token = SignetCore.SSOToken(
             value: Secret(text: value), successURL: successUrl.isEmpty ? nil : successUrl, realm: realm.isEmpty ? nil : realm)
+        token.dialect = dialect
+        return token
     }
 }
