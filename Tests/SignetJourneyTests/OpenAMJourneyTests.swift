@@ -75,6 +75,19 @@ struct OpenAMJourneyTests {
         }
     }
 
+    @Test(
+        "C2: A step with infoText only in a text or inside another member shows no module",
+        arguments: [
+            #"{"authId":"a","template":"","header":"\"infoText","callbacks":[\#(hidden),\#(script)]}"#,
+            #"{"authId":"a","template":"","page":{"infoText":[""]},"callbacks":[\#(hidden),\#(script)]}"#,
+        ])
+    func seesNoModuleInOtherStep(step: String) async throws {
+        let transport = answering((200, step), (200, Self.end))
+        let journeys = Journey(try profile(), transport: transport)
+        _ = try await journeys.next(try await journeys.start("Login").step)
+        #expect(try counts(transport) == [1])
+    }
+
     @Test("C5: ForceAuth is sent only with a session")
     func forcesOnlyWithSession() async throws {
         let transport = answering((200, Self.step), (200, Self.end), (200, Self.step))

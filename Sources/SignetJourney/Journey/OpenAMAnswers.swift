@@ -76,7 +76,7 @@ extension HTTPResponse {
     /// sessions in the same way. AM's trees don't send them.
     var isModuleStep: Bool {
         // Most servers have no modules, and their steps are parsed only once.
-        guard status == 200, body.firstRange(of: Array(#""infoText""#.utf8)) != nil,
+        guard status == 200, body.contains(text: #""infoText""#),
             let members = (try? JSON.value(of: body))?.object
         else { return false }
         return members["authId"]?.string != nil && members["template"]?.string != nil && members["infoText"]?.array != nil
@@ -94,6 +94,23 @@ extension HTTPResponse {
     mutating func hide(_ session: String) {
         guard status >= 400, let content = try? JSON.value(of: body) else { return }
         body = JSON.encode(content.hiding(session))
+    }
+}
+
+extension [UInt8] {
+    /// Returns true when the array contains the UTF-8 bytes of a text.
+    ///
+    /// Each response of a journey is searched. `firstRange(of:)` of the standard library is not specialized for bytes, so each byte
+    /// would cost several calls of generic code.
+    fileprivate func contains(text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        guard let first = wanted.first else { return true }
+        var rest = self[...]
+        while let start = rest.firstIndex(of: first) {
+            if rest[start...].starts(with: wanted) { return true }
+            rest = rest[(start + 1)...]
+        }
+        return false
     }
 }
 
