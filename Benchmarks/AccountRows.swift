@@ -48,7 +48,7 @@ enum AccountRows {
         return Row("10,000 accounts: find a message by its id", outcome, .atMost(2))
     }
 
-    /// How much of a disk's work receiving is.
+    /// Returns the row that compares receiving with the work of the disk.
     ///
     /// The virtual disk under a test machine may confirm a write in 30 µs, where it is all arithmetic; one that keeps what it
     /// confirms takes a millisecond or more.

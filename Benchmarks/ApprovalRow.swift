@@ -78,7 +78,7 @@ private struct ApprovalServer {
         return (authenticator, try await authenticator.receive(delivery))
     }
 
-    /// How long one approval takes.
+    /// Measures one approval.
     func approve(over transport: any HTTPTransport) async throws -> Duration {
         let (authenticator, notification) = try await receive(over: transport)
         let begin = ContinuousClock.now

@@ -3,7 +3,7 @@ import Glibc
 
 /// A program started without a shell, and what it used until it ended.
 final class ChildProcess {
-    /// Where a standard stream leads.
+    /// The target of a standard stream.
     enum Stream {
         /// To a pipe that this process holds the other end of.
         case pipe

@@ -1,8 +1,8 @@
 import SignetStorage
 import SignetTesting
 
-/// How late a task comes that has nothing to do with the vault, while key protectors take a second each: a call that blocked one of
-/// the pool's threads would show here.
+/// The delay of a task without a connection to the vault, while key protectors take a second each: a call that blocked one of the
+/// pool's threads would show here.
 enum HeartbeatRow {
     private static let name = "a task's p99 lateness while key protectors take 1 s"
     /// More at a time than the pool has threads.
@@ -32,7 +32,7 @@ enum HeartbeatRow {
             reference: .init(name: "idle", value: reference, unit: "µs"))
     }
 
-    /// How much later than asked for a task wakes up each time while `body` runs, in microseconds from the moment it fell asleep.
+    /// Measures each delay of a sleeping task while `body` runs, in microseconds after the time that it asked for.
     private static func lateness(during body: @Sendable @escaping () async throws -> Void) async throws -> [Double] {
         async let work: Void = body()
         let heart = Task {

@@ -33,7 +33,7 @@ enum ItemRows {
         return session.token.utf8.count
     }
 
-    /// What an app keeps, about 1 KiB.
+    /// An item of an app, about 1 KiB.
     private struct Session: Codable {
         var token = String(repeating: "AQIC5wM2LY4Sfcw", count: 66)
         var realm = "alpha"

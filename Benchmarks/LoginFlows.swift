@@ -8,7 +8,7 @@ protocol LoginFlow: Sendable {
     func logIn() async throws
 }
 
-/// What the flows have in common: the app's proof key, that of RFC 7636's own example.
+/// The app of all flows, with the proof key of the example in RFC 7636.
 private enum App {
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"

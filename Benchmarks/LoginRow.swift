@@ -69,7 +69,7 @@ private struct LoginServer {
         try IdentityClient(profile, store: .memory(), transport: transport)
     }
 
-    /// How long one login takes.
+    /// Measures one login.
     func logIn(over transport: any HTTPTransport) async throws -> Duration {
         let app = try app(over: transport)
         let password = Secret("correct horse".utf8)
@@ -84,7 +84,7 @@ private struct LoginServer {
         return end - begin
     }
 
-    /// What the server says to a request with this first line.
+    /// Returns the server's answer to a request with this first line.
     static func answer(_ line: String) -> [UInt8] {
         let target = String(line.split(separator: " ").dropFirst().first ?? "")
         if target.contains("/authorize?") {

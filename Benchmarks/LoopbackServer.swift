@@ -8,7 +8,7 @@ import SignetCore
 final class LoopbackServer: Sendable {
     /// The port it listens on.
     let port: UInt16
-    /// How many requests it has answered.
+    /// The number of requests that it has answered.
     let requests = Mutex(0)
     private let listener: Int32
     private let answer: @Sendable (_ line: String) -> [UInt8]

@@ -10,7 +10,7 @@ import SignetTesting
 final class MeasuredServer {
     /// Its address with the context path.
     let url: String
-    /// The first user, and the password that was made up for them.
+    /// The first user, and the generated password of that user.
     let user: (name: String, password: String)
     private let process: ChildProcess
     private let directory: TemporaryDirectory
@@ -28,7 +28,7 @@ final class MeasuredServer {
         self.user = (name, user["password"]?.string ?? "")
     }
 
-    /// What it has in memory now.
+    /// Returns its resident memory now, in MiB.
     func residentMebibytes() throws -> Double {
         let text = try String(contentsOfFile: "/proc/\(process.identifier)/status", encoding: .utf8)
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),

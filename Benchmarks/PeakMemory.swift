@@ -1,10 +1,10 @@
 import Glibc
 
-/// How much memory a program takes at most.
+/// The peak memory of a program.
 enum PeakMemory {
     /// The peak resident set of `command`, in MiB.
     ///
-    /// Linux counts the memory of who started a program as the program's own first peak, and this process is larger than what
+    /// Linux counts the memory of the parent process as the program's own first peak, and this process is larger than what
     /// it measures. So a shell, which is small, starts the program and leaves; this process adopts the orphan and waits for it.
     static func mebibytes(of command: [String], _ environment: [String]) throws -> Double {
         guard adoptsOrphans() else {

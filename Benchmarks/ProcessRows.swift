@@ -39,7 +39,7 @@ enum ProcessRows {
         try ContinuousClock().measure { for _ in 0..<runs { try body() } }
     }
 
-    /// What is measured must be right.
+    /// Checks the printed codes, so that no wrong result is measured.
     ///
     /// The second attempt is for a period that ended between the two.
     private static func checkCodes(_ vault: SampleVault, _ command: [String]) throws {

@@ -32,7 +32,7 @@ final class PyOTP {
     /// One code, to see that it is the same as ours.
     func code(_ counter: Int) throws -> String { try ask("code \(counter)") }
 
-    /// How long so many codes take.
+    /// Measures this number of codes.
     func time(_ codes: Int) throws -> Duration {
         guard let nanoseconds = Int64(try ask("time \(codes)")) else { throw BenchError("pyotp did not say how long it took") }
         return .nanoseconds(nanoseconds)

@@ -1,7 +1,7 @@
 /// One side of a comparison.
 struct Contender {
     let name: String
-    /// How long so many operations take one after another.
+    /// Measures this number of operations, one after another.
     let time: (_ operations: Int) async throws -> Duration
 
     /// A contender that keeps its own time.
@@ -50,10 +50,10 @@ struct Race {
     let ours: Contender
     let reference: Contender
     var rounds = 31
-    /// How long one side of a round lasts at least.
+    /// The minimum duration of one side of a round.
     var slice = Duration.milliseconds(20)
 
-    /// What came out.
+    /// The result of a race.
     struct Outcome {
         /// Ours over the reference's.
         let ratio: Double
@@ -78,7 +78,7 @@ struct Race {
             disturbance: times.reference.median / (times.reference.min() ?? .nan))
     }
 
-    /// How many operations fill a slice.
+    /// Returns the number of operations that fill a slice.
     ///
     /// Finding out is the warming up.
     private func operations(of contender: Contender) async throws -> Int {

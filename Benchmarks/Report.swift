@@ -12,7 +12,7 @@ struct Report: Codable {
         cores = ProcessInfo.processInfo.activeProcessorCount
     }
 
-    /// Whether every limit that was measured holds.
+    /// True when every limit that was measured holds.
     var holds: Bool { rows.allSatisfy { $0.holds ?? true } }
 
     /// The report as `bench.json`.
@@ -57,7 +57,7 @@ extension Row {
 }
 
 extension Int {
-    /// Whether the table's column of this number holds figures, which stand to the right.
+    /// True when the table's column of this number holds figures, which are aligned to the right.
     fileprivate var isFigure: Bool { [1, 4, 5].contains(self) }
 }
 

@@ -1,18 +1,18 @@
 /// One line of the table: ours beside a reference, and the limit of their ratio.
 struct Row: Codable, Sendable {
-    /// What is compared.
+    /// The two things that are compared.
     let name: String
     /// For a limit of ``Direction/atMost``, and without a limit: ours over the reference's, the median over all rounds.
     ///
     /// For ``Direction/atLeast`` the reference's over ours: how many times as fast we are.
     var ratio: Double?
-    /// What the ratio must reach; nil for a row that is only there for the record.
+    /// The ratio that is required; nil for a row that is only there for the record.
     var limit: Double?
-    /// What we would like it to reach.
+    /// The ratio that the project aims at.
     var ambition: Double?
     /// On which side of the limit the ratio must be.
     var direction: Direction?
-    /// Whether it is there.
+    /// True when the ratio is within the limit.
     var holds: Bool?
     /// Our raw figure, the median over all rounds.
     ///
@@ -20,7 +20,7 @@ struct Row: Codable, Sendable {
     var ours: Figure?
     /// The reference's raw figure.
     var reference: Figure?
-    /// Why there is no measurement.
+    /// The reason for a missing measurement.
     var skipped: String?
 
     /// The side of a limit.
@@ -30,7 +30,7 @@ struct Row: Codable, Sendable {
 
     /// A raw figure.
     struct Figure: Codable, Sendable {
-        /// Whose it is.
+        /// The name of the measured side.
         let name: String
         let value: Double
         let unit: String
@@ -44,7 +44,7 @@ extension Row {
         self.init(name: name, ratio: ratio, limit: limit, ours: outcome.ours, reference: outcome.reference)
     }
 
-    /// A row for two figures that are no durations.
+    /// A row for two figures other than durations.
     init(name: String, ratio: Double, limit: Limit, ours: Figure, reference: Figure) {
         self.init(name: name, ratio: ratio, limit: limit.value, ambition: limit.ambition, direction: limit.direction)
         holds =
@@ -61,7 +61,7 @@ extension Row {
     static func skipped(_ name: String, because reason: String) -> Row { Row(name: name, skipped: reason) }
 }
 
-/// What a ratio must reach.
+/// The limit of a ratio.
 struct Limit {
     var direction: Row.Direction?
     var value: Double?

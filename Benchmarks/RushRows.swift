@@ -125,7 +125,7 @@ private final class Rush {
         return request
     }
 
-    /// Whether every message is stored as approved, and the server has had one request for each, beside the bare ones.
+    /// Checks that every message is stored as approved, and that the server got one request for each, besides the bare ones.
     func check(posts: Int) async throws {
         let approved = try await authenticator.notifications().filter { $0.decision == .approved }
         let requests = server.requests.withLock { $0 }

@@ -11,7 +11,7 @@ enum Sample {
         let jwt: String
         let secret: [UInt8]
         let mechanismUID: String
-        /// When it was sent, by its own claim.
+        /// The time at which it was sent, by its own claim.
         let sentAt: Date
         /// One of the numbers it offers.
         let number: Int

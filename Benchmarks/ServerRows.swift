@@ -90,7 +90,7 @@ enum ServerRows {
     /// machine.
     private static let maxLateness = 5.0
 
-    /// How much longer the slowest of a hundred logins takes than the one in the middle, when the server has half of what it can do to do.
+    /// Compares the slowest of a hundred logins with the median one, at half of the server's maximum load.
     private static func evenness(_ login: any LoginFlow) async throws -> Row {
         for _ in 0..<3 { _ = try await Load.throughput(login) }
         let maxThroughput = 1e6 / (try await Load.throughput(login))
@@ -109,7 +109,7 @@ enum ServerRows {
 
 /// Logins in numbers.
 enum Load {
-    /// How many log in at once.
+    /// The duration of one measurement.
     private static let slice = Duration.seconds(2)
 
     /// Measures logins while several users log in again and again.
@@ -139,8 +139,9 @@ enum Load {
         return (ContinuousClock.now - began) / .microseconds(max(1, count))
     }
 
-    /// How many milliseconds each login took, when they begin at even times whatever became of those before; and how many milliseconds too late
-    /// each was begun.
+    /// Returns the duration of each login and the delay of its start, in milliseconds.
+    ///
+    /// Logins begin at even times, and do not wait for earlier ones.
     static func latencies(
         _ flow: any LoginFlow, perSecond: Double, for time: Duration
     ) async throws -> (times: [Double], lateness: [Double]) {
@@ -162,7 +163,7 @@ enum Load {
 }
 
 extension [Double] {
-    /// What 99 of a hundred do not exceed.
+    /// The value that 99 of a hundred do not exceed.
     ///
     /// Not a number when there is none.
     fileprivate var percentile99: Double { isEmpty ? .nan : sorted()[Swift.min(count - 1, count * 99 / 100)] }

@@ -9,8 +9,8 @@ import SignetTesting
 import struct Logging.Logger
 import struct Logging.SwiftLogNoOpLogHandler
 
-/// What a login (journey, authorization code, tokens) costs at a server that knows 100,000 users and a million sessions that are
-/// over, beside the same at an empty one.
+/// The cost of a login (journey, authorization code, tokens) at a server with 100,000 users and a million ended sessions, compared
+/// with an empty server.
 ///
 /// Both keep their state in a file, and commit before they answer.
 enum ServerStateRow {

@@ -66,13 +66,13 @@ private enum Group: String, CaseIterable {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 private struct Options: Sendable {
     /// The `signet` to measure: a release build, stripped.
     var signet = ""
-    /// Where the JSON goes; nowhere when there is none.
+    /// The file for the JSON; nil for no JSON.
     var output: String?
-    /// What to measure.
+    /// The groups to measure.
     var groups = Group.allCases
 
     private static let usage =
@@ -92,13 +92,13 @@ private struct Options: Sendable {
     }
 }
 
-/// Why there is no measurement, in words.
+/// The reason for a missing measurement, in words.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// What a person reads.
+/// The output at the terminal.
 enum Terminal {
     static func out(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
     static func error(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

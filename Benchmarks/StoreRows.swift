@@ -33,7 +33,7 @@ enum StoreRows {
 
     private static let memoryLimit = 32.0
 
-    /// How much more memory a listing takes than the open vault, in a process that does nothing else.
+    /// Compares the memory of a listing with that of the open vault, in a process of its own.
     private static func memory(_ path: String) throws -> Row {
         let name = "vault: list 100,000, memory above idle"
         guard let program = Bundle.main.executablePath else { return .skipped(name, because: "this program has no path") }
@@ -52,7 +52,7 @@ enum StoreRows {
             reference: Row.Figure(name: "the limit", value: memoryLimit, unit: "MiB"))
     }
 
-    /// What this program is started with to be the process that lists.
+    /// The option that makes this program the process that lists.
     static let listingOption = "--list-records"
 
     /// The whole of that process: opens the vault, lists it, and says by how many KiB its peak of memory rose.

@@ -3,7 +3,7 @@ import SignetStorage
 import SignetTesting
 import TestSupport
 
-/// What a key in a TPM costs beside the one operation that it cannot do without.
+/// The cost of a key in a TPM, compared with the one operation that it needs.
 enum TPMRows {
     private static let name = "TPM: an item opened, beside the bare operation"
 

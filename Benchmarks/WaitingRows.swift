@@ -58,7 +58,7 @@ enum WaitingRows {
         return "server: {pushTimeout: 3600, journeyTimeout: 3600, pollInterval: 1000}\nusers:\n\(people)"
     }
 
-    /// How many milliseconds it takes from the device's answer to the session, time after time.
+    /// Measures each time from the device's answer to the session, in milliseconds.
     private static func answers(of person: WaitingPerson) async throws -> [Double] {
         var times: [Double] = []
         for _ in 0..<100 { times.append(try await person.answerOnce()) }

@@ -27,7 +27,7 @@ public func tryInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 /// The fuzzer of this build.
 enum Fuzzer {
-    /// What is tried in this process.
+    /// The target of this process.
     static let target = CommandLine.arguments.dropFirst().first.flatMap(SignetFuzz.Target.init(rawValue:))
 }
 #endif

@@ -17,7 +17,7 @@ import Darwin
 @main
 #endif
 enum SignetFuzz {
-    /// What is tried.
+    /// A parser that gets the inputs.
     enum Target: String, CaseIterable {
         case json
         case uri
@@ -69,7 +69,7 @@ enum SignetFuzz {
             precondition((try? JSON.value(of: JSON.encode(value))) == value, "a value that was read and written is another one")
         }
 
-        /// What was read can be written, and is then the same.
+        /// Checks that a URI that was read is written as an equal one.
         private static func readURI(_ bytes: [UInt8]) {
             guard let enrollment = try? EnrollmentURI.parse(String(decoding: bytes, as: UTF8.self)) else { return }
             let written = EnrollmentURI.print(enrollment)

@@ -31,7 +31,7 @@ public class FileStorage<T: Codable>: Storage {
         do {
             try FileManager.default.removeItem(at: file)
         } catch CocoaError.fileNoSuchFile {
-            // Nothing to delete is no error.
+            // Deleting an absent item succeeds.
         }
     }
 }

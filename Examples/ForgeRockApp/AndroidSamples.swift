@@ -1,8 +1,9 @@
 import FRAuthenticator
 import Foundation
 
-// The samples of the documents for Android, in Swift. Their names (`AndroidStorageClient`, `FRAClientBuilder`, `FRAListener`, the getters)
-// are those of forgerock-android-sdk, which Signet has for apps that come from there: forgerock-ios-sdk does not compile this file.
+// The samples of the ForgeRock documentation for Android, in Swift. Their names (`AndroidStorageClient`, `FRAClientBuilder`,
+// `FRAListener`, the getters) are those of forgerock-android-sdk, which Signet has for apps that come from there:
+// forgerock-ios-sdk does not compile this file.
 
 /// The storage client of the app in the form of the document for Android, without argument labels.
 final class LabelFreeStorageClient: AndroidStorageClient {
@@ -52,7 +53,7 @@ final class LabelFreeStorageClient: AndroidStorageClient {
     func isEmpty() -> Bool { accounts.isEmpty && mechanisms.isEmpty && notifications.isEmpty }
 }
 
-/// The samples of the documents for Android.
+/// The samples of the ForgeRock documentation for Android.
 enum AndroidSamples {
     /// Starts the SDK with a storage client with argument labels.
     private static func startWithLabels() throws -> FRAClient {

@@ -25,7 +25,7 @@ struct App {
         throw AppError.usage
     }
 
-    /// Runs a sample of the documents on the storage client and on push authentication.
+    /// Runs a sample of the ForgeRock documentation on the storage client and on push authentication.
     private static func runAuthenticator(_ sample: String, _ arguments: [String]) async throws -> String? {
         switch sample {
         case "enroll": return try await StorageSamples.enroll(arguments[0])
@@ -51,7 +51,7 @@ struct App {
         }
     }
 
-    /// Runs a sample of the documents on dynamic configuration and on token security.
+    /// Runs a sample of the ForgeRock documentation on dynamic configuration and on token security.
     private static func runLogin(_ sample: String, _ arguments: [String]) async throws -> String? {
         switch sample {
         case "login": return try await LoginSamples.logIn(arguments[0])

@@ -1,10 +1,11 @@
 import FRAuth
 import FRAuthenticator
 
-// Two calls as the documents write them. Current versions of forgerock-ios-sdk do not compile them: `setStorage` throws there, and `FROptions`
-// takes the names of the journeys before the OAuth 2.0 settings. Signet compiles both forms; the other samples have that of the SDK.
+// Two calls as the ForgeRock documentation writes them. Current versions of forgerock-ios-sdk do not compile them: `setStorage`
+// throws there, and `FROptions` takes the names of the journeys before the OAuth 2.0 settings. Signet compiles both
+// forms; the other samples have that of the SDK.
 
-/// The samples in the form of the documents only.
+/// The samples in the form of the ForgeRock documentation only.
 enum DocumentSamples {
     static func enrollInCustomStorage(_ uri: String) async throws -> String {
         startWithCustomStorage()

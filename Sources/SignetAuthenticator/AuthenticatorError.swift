@@ -151,7 +151,7 @@ extension AuthenticatorError {
 
     static func tokenNotTaken(_ mechanism: Mechanism) -> AuthenticatorError {
         AuthenticatorError(
-            .notSupported, "\(mechanism.push?.registrationEndpoint.host ?? "the server") said that it does not take new tokens")
+            .notSupported, "\(mechanism.push?.registrationEndpoint.host ?? "the server") does not accept new device tokens")
     }
 
     static func violated(_ policy: String) -> AuthenticatorError {

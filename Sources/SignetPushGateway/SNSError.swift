@@ -53,7 +53,7 @@ package struct SNSError: Error, Sendable, Hashable {
     }
 
     static let malformed = SNSError(
-        400, "MalformedQueryString", "The request is no form in UTF-8 with each parameter once.")
+        400, "MalformedQueryString", "The request is not a form in UTF-8 with each parameter once.")
     /// No endpoint has the ARN.
     package static let noEndpoint = SNSError(404, "NotFound", "Endpoint does not exist")
     /// The sender has disabled the endpoint.

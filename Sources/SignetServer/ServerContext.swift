@@ -50,6 +50,7 @@ final class ServerContext: Sendable {
         realms = Set(configuration.realms.map { RealmPath($0) })
         clients = ClientRegistry(configuration.clients)
         trees = configuration.journeys.trees.byName
+        // The time, the log and the faults.
         let clock = AdjustableClock(machineClock)
         let requestLog = RequestLog(contextPath: contextPath)
         (self.clock, self.machineClock, self.requestLog) = (clock, machineClock, requestLog)

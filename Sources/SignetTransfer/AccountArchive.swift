@@ -195,7 +195,8 @@ extension AccountArchive {
                 values.append(try Value(stored: JSONMembers(members)))
             } catch {
                 skipped.append(
-                    SkippedEntry("\(shown) \(index + 1)", type: shown, .invalid, "it is not what this version writes or reads"))
+                    SkippedEntry(
+                        "\(shown) \(index + 1)", type: shown, .invalid, "it does not have the format that this version reads"))
             }
         }
         return values

@@ -20,7 +20,7 @@ enum AegisFile {
 
     static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
         let file = try format.json(bytes)
-        guard recognizes(file) else { throw format.malformed("header", "it, or db, is not there") }
+        guard recognizes(file) else { throw format.malformed("header", "header or db is missing") }
         try checkVersion(file["version"], newest: newestVersion, part: "version")
         switch file["db"] {
         case .object(let content): return try gather(.object(content))
@@ -34,7 +34,7 @@ enum AegisFile {
         guard version <= newest else {
             throw ImportError(
                 .newerVersion, format, part,
-                "version \(version) is newer than \(newest), which is known here; export otpauth URIs")
+                "version \(version) is newer than \(newest), the newest that Signet reads; export otpauth URIs")
         }
     }
 
@@ -46,7 +46,7 @@ enum AegisFile {
             $0["type"]?.lenientInteger == passwordSlot
         }
         guard !slots.isEmpty else {
-            throw format.malformed("header.slots", "none opens by a password; export the vault with one")
+            throw format.malformed("header.slots", "no slot has a password; export the vault with a password")
         }
         guard slots.count <= maxSlots else {
             throw ImportError(.tooCostly, format, "header.slots", "more than \(maxSlots) passwords")

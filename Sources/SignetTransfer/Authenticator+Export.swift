@@ -36,7 +36,9 @@ extension Authenticator {
             let damaged = try records.damagedRecords()
             guard skippingDamaged || damaged.isEmpty else {
                 throw StoreError(
-                    .corrupt, "make backup", "\(damaged.count) records cannot be read; a backup without them must be asked for")
+                    .corrupt, "make backup",
+                    "\(damaged.count) records cannot be read; only a backup with skippingDamaged (--skip-damaged) leaves them out"
+                )
             }
             return AccountArchive(
                 accounts: try records.accounts(), mechanisms: try records.mechanisms(),

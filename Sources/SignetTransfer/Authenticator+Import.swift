@@ -156,8 +156,8 @@ struct ImportPlan {
                 skip(
                     SkippedEntry(
                         id.reportName, type: "hotp", .damagedRecord,
-                        "a record here that cannot be read may be the same counter, which would go back; remove the account "
-                            + "first if the file's counter is the newest"))
+                        "the vault has a record that cannot be read and may have a newer counter of this account; remove the "
+                            + "account first if the file's counter is the newest"))
             } else {
                 try add(mechanism, to: id, in: records)
             }

@@ -31,7 +31,7 @@ struct GoogleMigration {
             throw format.malformed("line \(line)", "data: it is given twice, with different values")
         }
         guard let data = values.first, !data.isEmpty else {
-            throw format.malformed("line \(line)", "data: required, and not there")
+            throw format.malformed("line \(line)", "data: missing")
         }
         // A `+` that was not percent-encoded is a `+` of base64.
         guard let text = data.percentDecoded(), let payload = try? Base64.decode(text) else {
@@ -42,7 +42,7 @@ struct GoogleMigration {
         } catch let error as ImportError {
             throw ImportError(error.code, format, "line \(line), \(error.part)", error.reason)
         } catch {
-            throw format.malformed("line \(line)", "data: not such a message, or it was cut off")
+            throw format.malformed("line \(line)", "data: not an export of Google Authenticator, or cut off")
         }
     }
 
@@ -63,7 +63,7 @@ struct GoogleMigration {
         count = max(1, Int(clamping: numbers[3] ?? 1))
         index = Int(clamping: numbers[4] ?? 0)
         guard count <= Self.maxCodes, index < count else {
-            throw Self.format.malformed("batch", "there is no such part of such an export")
+            throw Self.format.malformed("batch", "the number of the part or of the parts is out of range")
         }
         batch = numbers[5] ?? 0
         self.payload = payload

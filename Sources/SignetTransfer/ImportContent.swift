@@ -207,7 +207,7 @@ struct ImportBuilder {
         skip(
             SkippedEntry(
                 id.reportName, type: mechanism.kindName.rawValue, .invalid,
-                "its account cannot be taken over, and with it what protects it"))
+                "its account, which has its policies and its lock, cannot be imported"))
     }
 
     /// Adds a mechanism to its account, and creates the account if needed.

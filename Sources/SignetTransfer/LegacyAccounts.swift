@@ -104,7 +104,7 @@ public enum LegacyAccounts {
     }
 
     private static func record(_ item: LegacyItem, _ type: String) throws(ArchiveError) -> LegacySDKFile.Record {
-        guard let content = item.content else { throw ArchiveError("item", "it does not open with the SDK's key") }
+        guard let content = item.content else { throw ArchiveError("item", "the SDK's key does not decrypt it") }
         guard let root = try KeyedArchive(Array(content)).roots().first, let object = root else {
             throw ArchiveError("root", "it is not an object")
         }

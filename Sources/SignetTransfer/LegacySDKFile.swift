@@ -46,7 +46,7 @@ enum LegacySDKFile {
                 self = .deviceToken
             } else if !members.isEmpty, members.values.allSatisfy(\.isPlain) {
                 // An object that contains no other object and lacks the members of the known types.
-                self = .unknown("it has not the members of an account, a mechanism or a notification")
+                self = .unknown("it has the members of neither an account, a mechanism nor a notification")
             } else {
                 return nil
             }
@@ -119,7 +119,7 @@ enum LegacySDKFile {
         in value: JSONValue, depth: Int = 0, _ body: (Record) throws(ImportError) -> Void
     ) throws(ImportError) {
         guard !value.isPlain else { return }
-        guard depth <= maxDepth else { return try body(.unknown("it stands deeper than \(maxDepth) levels")) }
+        guard depth <= maxDepth else { return try body(.unknown("it is nested deeper than \(maxDepth) levels")) }
         switch value {
         case .object(let members):
             let record = Record(members)
@@ -134,7 +134,7 @@ enum LegacySDKFile {
             guard let json = try? JSON.value(of: text.utf8) else {
                 // A string that begins with a bracket may be ordinary text. A string that begins with a brace is taken for broken
                 // JSON.
-                return text.opening == UInt8(ascii: "{") ? try body(.unknown("it is JSON inside of a string, and broken")) : ()
+                return text.opening == UInt8(ascii: "{") ? try body(.unknown("it is a string with malformed JSON")) : ()
             }
             try forEachRecord(in: json, depth: depth + 1, body)
         default: break

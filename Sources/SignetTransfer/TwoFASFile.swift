@@ -24,7 +24,8 @@ enum TwoFASFile {
         }
         guard schema <= newestSchema else {
             throw ImportError(
-                .newerVersion, format, "schemaVersion", "schema \(schema) is newer than \(newestSchema), which is known here")
+                .newerVersion, format, "schemaVersion",
+                "schema \(schema) is newer than \(newestSchema), the newest that Signet reads")
         }
         guard let sealed = file["servicesEncrypted"]?.string, !sealed.isEmpty else { return try gather(file["services"]) }
         return try gather(decrypt(sealed, passphrase: passphrase))

@@ -94,7 +94,7 @@ enum URIList {
     /// Adds the account of a URI, or reports why it is skipped; a text that has several URIs is reported once for each of them.
     /// - Parameters:
     ///   - uri: The text of an entry.
-    ///   - place: The position of the entry in the file, such as `line 4`.
+    ///   - location: The position of the entry in the file, such as `line 4`.
     ///   - builder: The content to which the account is added.
     ///   - policy: The policy for push endpoints.
     static func add(_ uri: String, at location: String, to builder: inout ImportBuilder, policy: EndpointPolicy) {
@@ -133,7 +133,7 @@ enum URIList {
         }
     }
 
-    /// Reports a URI by the account that it names, and by its place in the file.
+    /// Reports a URI by the account that it names, and by its position in the file.
     private static func skip(
         _ uri: String, at location: String, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
         to builder: inout ImportBuilder

@@ -26,7 +26,7 @@ public struct ProfileDocument: Sendable {
     /// - Throws: `ProfileError`, with its position, if the text isn't YAML or isn't a mapping.
     public init(yaml bytes: some Sequence<UInt8>) throws(ProfileError) {
         guard let text = String(strictUTF8: Array(bytes)) else {
-            throw ProfileError("", .unreadable("is no text in UTF-8"))
+            throw ProfileError("", .unreadable("is not text in UTF-8"))
         }
         do throws(YAMLText.Problem) {
             root = try YAMLText.value(of: text)

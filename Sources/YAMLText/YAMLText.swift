@@ -42,7 +42,7 @@ package enum YAMLText {
         } catch let error as Problem {
             throw error
         } catch {
-            throw failure(.start, "this is no YAML")
+            throw failure(.start, "this is not YAML")
         }
     }
 
@@ -127,12 +127,12 @@ package enum YAMLText {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let about = context.map { " (\($0.text) in line \($0.mark.line))" } ?? ""
-            return failure(SourcePosition(mark), "this is no YAML: \(problem)\(about)")
+            return failure(SourcePosition(mark), "this is not YAML: \(problem)\(about)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.map { "`\($0)`" }.joined(separator: ", ")
             return failure(SourcePosition(context.mark), "\(names) stands here more than once: keep one")
-        case .reader(let problem, _, _, _): return failure(.start, "this is no YAML: \(problem)")
-        default: return failure(.start, "this is no YAML")
+        case .reader(let problem, _, _, _): return failure(.start, "this is not YAML: \(problem)")
+        default: return failure(.start, "this is not YAML")
         }
     }
 }

@@ -54,7 +54,7 @@ struct MalformedRequestAttacks {
             let maxGrowth = (AttackRun.isSanitized ? 64 : 24) * 1024
             #expect(growth < maxGrowth, "seed \(seed): from \(outcome.before) KiB to \(outcome.after) KiB; \(outcome.statuses)")
             let figures =
-                "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.logged) journaled; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
+                "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.logged) logged; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
             print("malformed requests: \(figures)")
             try await running.stop()
         }
@@ -80,7 +80,7 @@ private struct FuzzedServer: Sendable {
         push:
           gateway: {keys: [{accessKey: AKIDGATEWAY, secret: secret-of-the-gateway}]}
         """
-    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("secret-of-the-front".utf8))
+    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("secret-of-the-gateway".utf8))
 
     struct Outcome: Sendable {
         var statuses: [Int: Int] = [:]

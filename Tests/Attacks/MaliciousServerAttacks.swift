@@ -95,7 +95,7 @@ struct MaliciousServerAttacks {
         Answer("a session with line ends", #"{"tokenId":"a\r\nX: y","successUrl":"/","realm":"/"}"#),
         Answer("an empty session", #"{"tokenId":"","successUrl":"/","realm":"/"}"#),
         Answer("a session of another type", #"{"tokenId":{"a":1},"successUrl":7,"realm":[]}"#),
-        Answer("an address that is none", #"{"tokenId":"t","successUrl":"\#(escape)","realm":"\#(escape)"}"#),
+        Answer("an address that is not one", #"{"tokenId":"t","successUrl":"\#(escape)","realm":"\#(escape)"}"#),
         Answer(
             "escapes in a cookie", step(callback("NameCallback", prompt)),
             headers: ["Set-Cookie: \u{1B}[2J=x; Path=\u{1B}; Domain=.", "Set-Cookie: ;;==;"]),

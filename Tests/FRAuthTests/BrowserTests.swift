@@ -197,7 +197,7 @@ struct BrowserTests {
                 try FRAuth.start(options: options(fixture))
                 for _ in 0..<20 {
                     let browser = try #require(FRUser.browser()).build()
-                    // A cancellation before the login is no error, and does not cancel the login that follows.
+                    // A cancellation before the login is not an error, and does not cancel the login that follows.
                     browser.cancel()
                     let process = FRAuthProcess.current
                     let canceler = Task.detached {

@@ -399,8 +399,8 @@ struct StartTests {
     @Test(
         "FRAuth.start with an invalid configuration file fails with an error that names the fault",
         arguments: [
-            ("FRAuthConfig.json", "{", "no JSON"), ("FRAuthConfig.plist", "<plist>", "no property list"),
-            ("FRAuthConfig.json", "[]", "no dictionary"), ("FRAuthConfig.json", #"{"forgerock_url":[]}"#, "forgerock_url"),
+            ("FRAuthConfig.json", "{", "not JSON"), ("FRAuthConfig.plist", "<plist>", "not a property list"),
+            ("FRAuthConfig.json", "[]", "not a dictionary"), ("FRAuthConfig.json", #"{"forgerock_url":[]}"#, "forgerock_url"),
             ("FRAuthConfig.json", #"{"forgerock_enable_cookie":"yes"}"#, "forgerock_enable_cookie"),
             ("FRAuthConfig.json", #"{"forgerock_ssl_pinning_public_key_hashes":"x"}"#, "hashes"),
         ])

@@ -41,7 +41,7 @@ struct PushTests {
         #expect(fixture.client.getAllNotifications().count == 2)
         let forged = try Sample.message(to: uid, secret: Sample.challenge)
         #expect(throws: CryptoError.invalidJWT) { try fixture.client.handleMessage("3", forged) }
-        let foreign = try Sample.message(to: "somebody else")
+        let foreign = try Sample.message(to: "another mechanism")
         #expect { try fixture.client.handleMessage("3", foreign) } throws: { ($0 as? any CodedFRError)?.code == 1_100_002 }
         #expect(throws: CryptoError.invalidJWT) { try fixture.client.handleMessage("3", "a.b") }
         #expect(throws: CryptoError.failToConvertData) { try fixture.client.handleMessage("3", "a.b.c") }
@@ -218,7 +218,7 @@ struct PushTests {
         await #expect(throws: MechanismError.alreadyExists("Harbor Bank-mira-push")) {
             try await fixture.client.createMechanismFromUri(Sample.combined)
         }
-        // A counter-based mechanism is of another type, so it is no duplicate.
+        // A counter-based mechanism is of another type, so it is not a duplicate.
         #expect(try await fixture.client.createMechanismFromUri(Sample.hotp) is HOTPMechanism)
     }
 }

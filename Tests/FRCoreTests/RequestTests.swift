@@ -6,7 +6,7 @@ import Testing
 @Suite("FRCore requests")
 struct RequestTests {
     @Test(
-        "A request becomes a URLRequest with its method, and without one when the address is none",
+        "A request becomes a URLRequest with its method, and an invalid address becomes nil",
         arguments: Request.HTTPMethod.allCases)
     func buildsURLRequest(method: Request.HTTPMethod) throws {
         let built = try #require(Request(url: "https://am.example.com/any", method: method).build())

@@ -246,7 +246,7 @@ struct PushClientTests {
                 if case PushError.invalidParameterValue = $0 { true } else { false }
             }
         }
-        #expect(try await fixture.client.setDeviceToken(" token-2\n"), "white space is no part of the token")
+        #expect(try await fixture.client.setDeviceToken(" token-2\n"), "white space is not part of the token")
         #expect(updates() == 3)
     }
 

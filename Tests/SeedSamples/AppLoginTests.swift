@@ -7,8 +7,8 @@ import Testing
 
 import struct SignetTesting.TemporaryDirectory
 
-/// The samples and sentences of the documents on dynamic configuration and on token security in apps that import the ForgeRock SDK's modules
-/// only, each in a process of its own on a machine that has never seen Signet.
+/// The samples and sentences of the ForgeRock documentation on dynamic configuration and on token security, in apps that import
+/// the ForgeRock SDK's modules only, each in a process of its own on a machine that has never seen Signet.
 @Suite("Logins with the ForgeRock documents' samples, as processes with an empty home directory")
 struct AppLoginTests {
     private static let apps = AppProcessTests.forgeRock

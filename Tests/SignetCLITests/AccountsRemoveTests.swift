@@ -107,7 +107,7 @@ struct AccountsRemoveTests {
     }
 
     @Test(
-        "C10: accounts remove --mechanism says at a terminal what it removes, and removes nothing without 'yes'",
+        "C10: signet accounts remove --mechanism says at a terminal what it removes, and removes nothing without 'yes'",
         arguments: [("yes", 0 as Int32), ("no", 77)])
     func confirmsOneMechanism(answer: String, exit: Int32) async throws {
         try await withAccount { cli in

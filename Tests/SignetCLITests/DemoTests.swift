@@ -12,7 +12,7 @@ struct DemoTests {
             let outcome = try await cli.start(["demo"], ownGroup: true).end(within: .seconds(150))
             try outcome.succeeds()
             #expect(outcome.errors == "")
-            #expect(outcome.output.contains("steps did what they say.") && !outcome.output.contains("✗"))
+            #expect(outcome.output.contains("steps succeeded.") && !outcome.output.contains("✗"))
             // TMPDIR names the temporary directory.
             #expect(outcome.output.contains("Everything is in \(cli.directory.path)/signet-demo-"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])

@@ -82,7 +82,7 @@ struct EnrollReplaceTests {
     }
 
     @Test(
-        "C10: enroll --replace at a terminal replaces codes only when the user types 'yes'",
+        "C10: signet enroll --replace at a terminal replaces codes only when the user types 'yes'",
         .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"),
         arguments: [("yes", 0 as Int32), ("no", 77)])
     func enrollConfirmsReplacement(answer: String, exit: Int32) async throws {

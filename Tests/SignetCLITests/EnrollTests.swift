@@ -96,7 +96,7 @@ struct EnrollTests {
             case .large: ["50000000 bytes", "at most 10 million"]
             case .text, .empty: ["neither a PNG nor a JPEG picture"]
             case .folder, .pipe: ["picture", "not a regular file"]
-            case .missing: ["no such picture"]
+            case .missing: ["no such file"]
             case .cutShort: ["damaged or cut short"]
             case .bomb: ["30000 x 30000 pixels"]
             }

@@ -59,7 +59,7 @@ struct ImportExportTests {
         try await CommandLineFixture.with { cli in
             let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])
             let report = try await cli.run(words).succeeds().output
-            let restrictedLine = report.split(separator: "\n").first { $0.hasPrefix("From now on, Harbor Bank: mira") }
+            let restrictedLine = report.split(separator: "\n").first { $0.hasPrefix("Restricted: Harbor Bank: mira") }
             let line = try #require(restrictedLine)
             #expect(line.contains("locked (deviceTampering)") && line.contains("biometricAvailable"))
         }
@@ -266,10 +266,10 @@ struct ImportExportTests {
             try await cli.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
             let (file, link) = (try cli.write("before".utf8, to: "target"), cli.directory.file("link"))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
-            try await cli.signet("export", link, "--yes", "--replace").fails(77, "no ordinary file")
+            try await cli.signet("export", link, "--yes", "--replace").fails(77, "not an ordinary file")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == "before")
-            try await cli.signet("export", "/dev/null", "--yes", "--replace").fails(77, "no ordinary file")
+            try await cli.signet("export", "/dev/null", "--yes", "--replace").fails(77, "not an ordinary file")
             let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
             #expect(type == .typeCharacterSpecial)
         }

@@ -47,7 +47,7 @@ struct LoginAnswerTests {
         try await LoginTests.withServer { server, cli in
             let answers = [
                 "username=mira", "password=-", "givenName=Mira", "mail=mira@example.test", "question=a question of my own",
-                "ownquestion=Whose desk?", "answer=-", "terms=yes",
+                "ownquestion=Whose boat?", "answer=-", "terms=yes",
             ]
             let login = try await cli.start(
                 ["login", server.url, "--journey", "Registration"] + answers.flatMap { ["--answer", $0] },

@@ -84,7 +84,7 @@ struct LoginFaultTests {
         defer { server.stop() }
         try await CommandLineFixture.with { cli in
             let url = "http://127.0.0.1:\(server.port)/am"
-            try await cli.signet("login", url, "--timeout", "2").fails(69, "still asks to wait after 2 seconds", "--timeout")
+            try await cli.signet("login", url, "--timeout", "5").fails(69, "still asks to wait after 5 seconds", "--timeout")
             let requests = count.withLock { $0 }
             #expect((2...30).contains(requests))
             try await cli.signet("token").fails(77, "no user is logged in here")
@@ -167,7 +167,7 @@ struct LoginFaultTests {
                 #expect(login.errors.contains("signet login --profile p --browser") && !login.errors.contains("nothing was kept"))
             }
             let token = try await cli.signet("token", "--json")
-            token.fails(77, "lives", "signet login --profile p --browser")
+            token.fails(77, "is valid", "signet login --profile p --browser")
             #expect(token.jsonError?["code"]?.string == "token.interactionRequired")
             #expect(try await cli.signet("logout", "--json").json["session"]?.string == "done")
         }
@@ -253,7 +253,7 @@ struct LoginFaultTests {
         try await LoginTests.withServer { server, cli in
             let rows: [(String, Int32, String)] = [
                 ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"),
-                ("[]", 65, "settings.json:1:1: the profile must be settings"), ("{", 65, "no YAML"),
+                ("[]", 65, "settings.json:1:1: the profile must be settings"), ("{", 65, "not YAML"),
                 ("# ours\ntimeout: soon\n", 65, "settings.json:2:1: timeout: must be a number of seconds"),
             ]
             for (text, exit, word) in rows {

@@ -187,7 +187,8 @@ struct OpenAMJourneyTests {
             server.change { $0.oauth.refusesClient = true }
             let second = try await logIn(cli, server)
             #expect(second.status != 0 && second.output.isEmpty)
-            #expect(second.errors.contains("the login before is replaced here, but the server did not end everything"))
+            #expect(
+                second.errors.contains("the earlier login was replaced on this machine, but the server did not end everything"))
             #expect(second.errors.contains("there is no token"))
             #expect(server.sessions == ["sso-1", "sso-2"])
         }

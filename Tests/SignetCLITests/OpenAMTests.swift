@@ -109,7 +109,7 @@ struct OpenAMTests {
                 as [([String], [String])]
             {
                 let token = try await cli.start(["token", "--json"] + options).end()
-                token.fails(77, "lives")
+                token.fails(77, "is valid")
                 #expect(token.jsonError?["code"]?.string == "token.interactionRequired")
                 #expect(server.read(\.sessionsVersions) == versions && server.sessions == ["sso-1"])
             }

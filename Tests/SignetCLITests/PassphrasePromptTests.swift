@@ -80,7 +80,7 @@ struct PassphrasePromptTests {
     private func isAborted(_ process: TestProcess) async {
         let outcome = await process.end()
         #expect(outcome.status == 130, "\(outcome.output)")
-        #expect(outcome.output.contains("given up"))
+        #expect(outcome.output.contains("canceled at the prompt"))
         #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct PathTests {
     /// The kind of path in place of `%` in the arguments (missing, a directory, a text), the exit code and the message.
     static let rows: [(arguments: [String], kind: Kind, status: Int32, words: String)] = [
-        (["enroll", "%.png"], .none, 66, "no such picture"),
+        (["enroll", "%.png"], .none, 66, "no such file"),
         (["backup", "verify", "%", "--file-passphrase-fd", "0"], .directory, 65, "directory"),
         (["serve", "--port", "0", "--config", "%"], .directory, 65, "directory"),
         (["login", "http://127.0.0.1:1/am", "--ca-file", "%"], .none, 66, "--ca-file"),

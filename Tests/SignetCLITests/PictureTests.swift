@@ -13,7 +13,7 @@ import Darwin
 @Suite("QR code pictures")
 struct PictureTests {
     private static let short = "otpauth://totp/Bänk:Jörg?secret=JBSWY3DPEHPK3PXP&issuer=Bänk"
-    private static let long = "mfauth://totp/Desk:demo?secret=" + String(repeating: "JBSWY3DPEHPK3PXP", count: 55)
+    private static let long = "mfauth://totp/Bank:demo?secret=" + String(repeating: "JBSWY3DPEHPK3PXP", count: 55)
 
     // MARK: - Drawing and reading back
 

@@ -80,7 +80,7 @@ struct ProtectTests {
             #expect(slotProtectors == ["passphrase", "keyfile"])
             #expect(try await cli.accounts().count == 1)
             try await cli.signet("protect", "remove", "1").succeeds()
-            try await cli.signet("protect", "remove", "2").fails(65, "only way")
+            try await cli.signet("protect", "remove", "2").fails(65, "no other slot")
             try await cli.signet("protect", "remove", "9").fails(66, "slot 9")
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             try await cli.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))
@@ -196,7 +196,7 @@ struct DoctorTests {
             let slotProtectors = doctor["vault"]?["slots"]?.array?.map { $0["protector"]?.string }
             #expect(slotProtectors == ["keyfile"])
             #expect(doctor["vault"]?["lastBackup"] == nil)
-            #expect(doctor["place"] == .array([]))
+            #expect(doctor["permissionProblems"] == .array([]))
             let protectors = try #require(doctor["protectors"]?.object)
             #expect(Set(protectors.keys) == ["tpm", "secret-service", "credential", "passphrase", "keyfile"])
             for (name, protector) in protectors where protector["usable"] == .bool(false) {
@@ -219,7 +219,7 @@ struct DoctorTests {
             try #require(chmod(cli.home, 0o755) == 0)
             let open = try await cli.signet("doctor", "--json")
             #expect(open.status == 77)
-            #expect(open.json["place"]?.array?.isEmpty == false)
+            #expect(open.json["permissionProblems"]?.array?.isEmpty == false)
             try #require(chmod(cli.home, 0o700) == 0)
             try Data("not a database at all, but long enough to be one".utf8).write(
                 to: URL(filePath: cli.home + "/vault.sqlite"))

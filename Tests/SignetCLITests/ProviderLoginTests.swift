@@ -11,7 +11,7 @@ struct ProviderLoginTests {
     // MARK: Without a settings file
 
     @Test(
-        "K6: login --issuer needs no settings file, and the login is complete",
+        "K6: signet login --issuer needs no settings file, and the login is complete",
         arguments: ["", "/.well-known/openid-configuration"])
     func logsInAtIssuer(suffix: String) async throws {
         let provider = try FakeProvider()
@@ -37,7 +37,7 @@ struct ProviderLoginTests {
         try await CommandLineFixture.with { cli in
             let url = provider.url + end
             try await cli.signet("login", url, "--client", "app").fails(
-                64, "OpenID provider", "no journey", "--browser", "--device")
+                64, "OpenID provider", "without journeys", "--browser", "--device")
             try await cli.signet("token").fails(77, "no user is logged in here")
             let login = try await cli.logInWithBrowser(url, "--client", "app", "--json").succeeds()
             #expect(login.json["subject"]?.string == "alice")
@@ -68,7 +68,7 @@ struct ProviderLoginTests {
         }
         try await CommandLineFixture.with { cli in
             try await cli.signet("login", provider.url, "--client", "app").fails(
-                64, "OpenID provider", "no journey", "--browser", "--device")
+                64, "OpenID provider", "without journeys", "--browser", "--device")
             let login = try await cli.logInWithBrowser(provider.url, "--client", "app", "--json").succeeds()
             #expect(login.json["subject"]?.string == "alice")
         }
@@ -121,7 +121,7 @@ struct ProviderLoginTests {
     }
 
     @Test(
-        "K6: --issuer without a way to log in, without a client or beside another address is a usage error",
+        "K6: The option --issuer without a way to log in, without a client or beside another address is a usage error",
         arguments: [
             ["--client", "app"], ["--browser"], ["--client", "app", "--browser", "--realm", "alpha"],
             ["--client", "app", "--device", "https://am.example.com/am"], ["--client", "app", "--browser", "--journey", "Login"],
@@ -141,7 +141,7 @@ struct ProviderLoginTests {
         try await CommandLineFixture.with { cli in
             try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
             let words = try await cli.signet("logout").succeeds()
-            #expect(words.output.contains("a page that asks for nothing") && words.output.contains("client.signOutRedirectUri"))
+            #expect(words.output.contains("a page without a question") && words.output.contains("client.signOutRedirectUri"))
             #expect(!words.errors.contains("browser") && !words.output.contains("<"))
             try await cli.signet("token").fails(77, "no user is logged in here")
 
@@ -179,7 +179,7 @@ struct ProviderLoginTests {
             let end = try await cli.signet("token", "--json").succeeds().json["expiresAt"]?.string ?? "?"
             let logout = try await cli.signet("logout").succeeds()
             #expect(
-                logout.output.contains("the access token is good until \(end), and the refresh token until the server ends it"))
+                logout.output.contains("the access token is valid until \(end), and the refresh token until the server ends it"))
 
             try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
             let json = try await cli.signet("logout", "--json").succeeds().json
@@ -208,7 +208,7 @@ struct ProviderLoginTests {
             let token = try await cli.signet("token", "--json").succeeds().json
             let end = token["expiresAt"]?.string ?? "?"
             let refused = try await cli.signet("token", "--refresh")
-            refused.fails(77, "cannot be renewed", "good until \(end)", "--browser")
+            refused.fails(77, "cannot be renewed", "valid until \(end)", "--browser")
             #expect(!refused.errors.contains("has ended"))
             let error = try await cli.signet("token", "--refresh", "--json").jsonError
             #expect(error?["code"]?.string == "token.notRenewable")

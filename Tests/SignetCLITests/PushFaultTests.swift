@@ -198,8 +198,8 @@ struct PushFaultTests {
             try await cli.signet("push", "approve", id).fails(69, "no connection", "try again")
             let states = try await cli.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
-            let listening = try await cli.start(["push", "listen", "--once", "--timeout", "2"]).end()
-            listening.fails(69, "no connection", "next try in 0.5", "no message came in 2 seconds")
+            let listening = try await cli.start(["push", "listen", "--once", "--timeout", "10"]).end()
+            listening.fails(69, "no connection", "next try in 0.5", "no message came in 10 seconds")
         }
     }
 

@@ -26,7 +26,7 @@ struct PushTests {
             #expect(try await cli.signet("push", "list", "--json").succeeds().output == "")
             let states = try await cli.messages().map { $0["state"]?.string }
             #expect(states == ["approved"])
-            for command in ["approve", "deny"] { try await cli.signet("push", command, id).fails(65, "approved before") }
+            for command in ["approve", "deny"] { try await cli.signet("push", command, id).fails(65, "already approved") }
         }
     }
 
@@ -75,7 +75,7 @@ struct PushTests {
             let login = try await server.browser.begin("PushLogin")
             let id = try #require(try await listenOnce(cli)["id"]?.string)
             #expect(try await cli.signet("push", "deny", id, "--json").succeeds().json["state"]?.string == "denied")
-            try await cli.signet("push", "approve", id).fails(65, "denied before")
+            try await cli.signet("push", "approve", id).fails(65, "already denied")
             #expect(try await server.refusal(of: login) != nil)
         }
     }
@@ -86,7 +86,7 @@ struct PushTests {
             let login = try await server.browser.begin("PushLogin")
             let id = try #require(try await listenOnce(cli)["id"]?.string)
             #expect(try await server.refusal(of: login) != nil)
-            for command in ["approve", "deny"] { try await cli.signet("push", command, id).fails(65, "no longer waiting") }
+            for command in ["approve", "deny"] { try await cli.signet("push", command, id).fails(65, "no longer waits") }
             #expect(try await cli.signet("push", "list", "--json").succeeds().output == "")
             let states = try await cli.messages().map { $0["state"]?.string }
             #expect(states == ["expired"])

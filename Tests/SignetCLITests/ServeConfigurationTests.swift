@@ -58,7 +58,7 @@ struct ServeConfigurationTests {
                 "2 problems", ":1:1: there is no setting `usres`: did you mean `users`?",
                 ":2:9: `realms` must be a list of strings",
             ]
-        ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is no YAML"]),
+        ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is not YAML"]),
         ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]),
         ([], "--config", 65, ["the file is empty", "--print-default-config"]),
     ]

@@ -82,7 +82,7 @@ struct ServeSecurityTests {
         "Contradicting --tls options and unusable certificate files are refused",
         arguments: [
             (["--tls-certificate", "a"], 64, "belong together"),
-            (["--tls", "--tls-certificate", "a", "--tls-key", "b"], 64, "one of the two"),
+            (["--tls", "--tls-certificate", "a", "--tls-key", "b"], 64, "exclude each other"),
             (["--tls-certificate", "/none.pem", "--tls-key", "/none.key"], 65, "/none.pem"),
         ] as [([String], Int32, String)])
     func refusesContradictingTLSOptions(options: [String], exit: Int32, word: String) async throws {
@@ -164,7 +164,8 @@ struct ServeSecurityTests {
             let target = try cli.write("mine".utf8, to: "target")
             let link = cli.directory.file("link")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-            try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", link).fails(77, "no ordinary file")
+            try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", link)
+                .fails(77, "not an ordinary file")
             #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
             try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", target)
                 .fails(77, "was not written by 'signet serve'")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Character references and JavaScript literals")
 struct MarkupTextTests {
     @Test(
-        "A character reference is replaced once, and what is none stays as it is",
+        "A character reference is replaced once, and other text stays as it is",
         arguments: [
             ("a &lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;", "a <b> & \"c\" 'd'"), ("&amp;lt;", "&lt;"),
             ("&#39;&#x27;&#X27;", "'''"),

@@ -61,7 +61,7 @@ struct PolicyTests {
     /// Readings of the system, and the signs of tampering in them.
     static let tamperingCases: [(String, TamperingReadings, [TamperingSignal.Name])] = [
         ("nothing", TamperingReadings(), []),
-        ("nobody traces", readings { $0.tracer = 0 }, []), ("a tracer", readings { $0.tracer = 7 }, [.debuggerAttached]),
+        ("no tracer", readings { $0.tracer = 0 }, []), ("a tracer", readings { $0.tracer = 7 }, [.debuggerAttached]),
         ("LD_PRELOAD", readings { $0.environment = ["LD_PRELOAD", "HOME"] }, [.preloadedLibrary]),
         ("LD_AUDIT", readings { $0.environment = ["LD_AUDIT"] }, [.preloadedLibrary]),
         ("ld.so.preload", readings { $0.hasSystemPreload = true }, [.systemPreload]),

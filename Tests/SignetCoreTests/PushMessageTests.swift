@@ -109,7 +109,7 @@ struct PushMessageTests {
     }
 
     @Test(
-        "A sending time that is no number counts as absent",
+        "A sending time that is not a number counts as absent",
         arguments: [.string("now"), .string(""), .integer(-1), .number(1.5), .bool(true), .null] as [JSONValue])
     func ignoresUnusableSendingTime(value: JSONValue) throws {
         let message = try open(["i": value])

@@ -109,7 +109,7 @@ struct WebPageTests {
     }
 
     @Test(
-        "Fields without a challenge for a bearer token are none",
+        "Fields without a challenge for a bearer token give no challenge",
         arguments: [
             [], [""], ["Basic realm=\"Bearer\""], ["Basic realm=x, error=\"invalid_token\""], ["=,= ,"], ["Bearerx error=a"],
         ])

@@ -434,7 +434,7 @@ struct DeviceProfileTests {
         "/proc/sys/kernel/ostype": "Linux\n",
         "/etc/os-release": "NAME=\"Debian\"\nPRETTY_NAME=\"Debian 12\"\nVERSION_ID=\"12\"\n",
         "/sys/class/dmi/id/product_name": "T14\n", "/sys/class/dmi/id/sys_vendor": "Lenovo\n",
-        "/proc/sys/kernel/hostname": "desk\n", "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
+        "/proc/sys/kernel/hostname": "laptop\n", "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
         "/proc/meminfo": "MemTotal:       16318480 kB\nMemFree: 1 kB\n", "/sys/class/net/eth0/operstate": "up\n",
     ]
 
@@ -458,7 +458,7 @@ struct DeviceProfileTests {
             profile.metadata == [
                 "platform": .object([
                     "platform": .string("Linux"), "version": .string("12"), "device": .string("T14"),
-                    "deviceName": .string("desk"), "brand": .string("Debian 12"), "locale": .string("de_CH"),
+                    "deviceName": .string("laptop"), "brand": .string("Debian 12"), "locale": .string("de_CH"),
                     "timeZone": .string("Europe/Zurich"),
                 ]),
                 "hardware": .object([

@@ -202,7 +202,7 @@ struct ProfileTests {
             ),
             (#"{"url":"https://a.test","cookieName":""}"#, "cookieName", .empty),
             (#"{"url":"https://a.test","authenticationService":""}"#, "authenticationService", .empty),
-            (#"[]"#, "", .unreadable("is no object")),
+            (#"[]"#, "", .unreadable("is not an object")),
         ] as [(String, String, ProfileError.Fault)])
     func namesInvalidSettingAndFault(document: String, key: String, fault: ProfileError.Fault) {
         #expect {
@@ -342,7 +342,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "A discovery response must be a success with a JSON object",
+        "A discovery response without success or without a JSON object is refused",
         arguments: [(404, "{}"), (200, "<html>"), (302, ""), (200, "[]"), (500, "")])
     func refusesOtherDiscoveryResponses(status: Int, body: String) async throws {
         let transport = answering((status, body))

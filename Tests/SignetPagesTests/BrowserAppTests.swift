@@ -235,7 +235,7 @@ struct BrowserAppTests {
                 })
                 """)
             #expect(done["login"]?["tokenId"] != nil)
-            #expect(done["renamed"]?["httpStatus"] == .integer(200) && done["renamed"]?["alias"] == .string("Desk"))
+            #expect(done["renamed"]?["httpStatus"] == .integer(200) && done["renamed"]?["alias"] == .string("Work"))
             #expect(done["removed"]?["httpStatus"] == .integer(200))
             #expect(done["left"] == .array([]))
         }

@@ -131,7 +131,7 @@ struct BrowserLoginTests {
             try await page.fill("[autocomplete=username]", "demo")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Look in your mail")
-            try await page.look("letter")
+            try await page.look("email")
             let link = try #require(try await server.devServer.emailLinks(to: "demo").last)
             // A program that follows links does not use the link up.
             for _ in 0..<2 {

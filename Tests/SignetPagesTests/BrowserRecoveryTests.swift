@@ -55,7 +55,7 @@ struct BrowserRecoveryTests {
             try await page.waitForHeading("Look in your mail")
             try await page.open(try #require(server.devServer.emailLinks(to: "demo").last))
             try await page.waitForHeading("Go on signing in")
-            try await page.look("letter-followed")
+            try await page.look("email-followed")
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Answer your question")
             try await page.fill("[type=password]", "Argo")

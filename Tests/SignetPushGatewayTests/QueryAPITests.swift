@@ -176,7 +176,7 @@ struct QueryAPITests {
             "400 InvalidParameter"
         ),
         (
-            "an ARN that is none", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": "arn:aws:sns", "Token": "abc"],
+            "an invalid ARN", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": "arn:aws:sns", "Token": "abc"],
             "400 InvalidParameter"
         ),
         ("a topic", ["Action": "Publish", "TopicArn": "arn:aws:sns:us-east-1:1:t", "Message": "x"], "400 ValidationError"),

@@ -109,9 +109,9 @@ struct PassphraseTests {
         let timesAsked = count.withLock { $0 }
         #expect(timesAsked == 2)
         let silent = PassphraseProtector { () throws(StoreError) -> Secret in
-            throw StoreError(.keyUnavailable, "ask", "nobody is there")
+            throw StoreError(.keyUnavailable, "ask", "no user is there")
         }
-        #expect { try silent.unwrap(wrapped, context: context) } throws: { ($0 as? StoreError)?.reason == "nobody is there" }
+        #expect { try silent.unwrap(wrapped, context: context) } throws: { ($0 as? StoreError)?.reason == "no user is there" }
     }
 
     @Test(

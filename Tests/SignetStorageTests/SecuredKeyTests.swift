@@ -278,7 +278,7 @@ struct SecuredKeyTests {
     }
 
     @Test(
-        "A secured key's tag must be a name and not a path",
+        "An invalid tag of a secured key, such as a path, is refused",
         arguments: ["", "../x", "a/b", "a\0b", "ä", String(repeating: "a", count: 129)])
     func refusesSecuredKeyTagPath(tag: String) {
         let hardware = HardwareKeys(tcti: "swtpm:host=127.0.0.1,port=1")

@@ -136,7 +136,7 @@ struct VaultRollbackTests {
         first.failure = StoreError(.cancelled, "read passphrase", "given up")
         #expect { try Vault.open(store, protectors: [first, second]) } throws: { ($0 as? StoreError)?.code == .cancelled }
         #expect(second.unwrapped == 0)
-        first.failure = StoreError(.keyUnavailable, "read passphrase", "nobody is there")
+        first.failure = StoreError(.keyUnavailable, "read passphrase", "no user is there")
         _ = try Vault.open(store, protectors: [first, second])
     }
 

@@ -110,7 +110,7 @@ private final class WaitingKeyProtector: KeyProtector {
     func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         entered.withLock { $0 += 1 }
         guard gate.wait(timeout: .now() + 120) == .success else {
-            throw StoreError(.failed, "wait", "nobody let the key protector go on: no task could run")
+            throw StoreError(.failed, "wait", "the key protector was not let go on: no task could run")
         }
         return try inner.unwrap(wrapped, context: context)
     }

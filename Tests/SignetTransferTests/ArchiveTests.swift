@@ -22,7 +22,7 @@ struct ArchiveTests {
             secret: Secret((0..<32).map { UInt8($0) }),
             registrationEndpoint: try Endpoint("https://am.example.test/r?_action=register"),
             authenticationEndpoint: try Endpoint("https://am.example.test/a"), loadBalancerCookie: "amlbcookie=01",
-            streamEndpoint: try Endpoint("https://am.example.test/desk"))
+            streamEndpoint: try Endpoint("https://am.example.test/stream"))
         let kinds: [(AccountID, Mechanism.Kind)] = [
             (bank.id, .push(push)), (bank.id, try TransferFixture.totp(TransferFixture.secret, .sha512, digits: 8, period: 15)),
             (bank.id, try TransferFixture.hotp(counter: .max - 1)), (other.id, try TransferFixture.totp(TransferFixture.other)),

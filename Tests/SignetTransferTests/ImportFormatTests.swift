@@ -155,14 +155,14 @@ struct ImportFormatTests {
     func importsSignetMembers() throws {
         func file(server: String) -> [UInt8] {
             Array(
-                #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(server)","frontEndpoint":"https://front.example.test/f"}"#
+                #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(server)","frontEndpoint":"https://gateway.example.test/f"}"#
                     .utf8)
         }
-        let content = try ImportFormat.read(file(server: "https://am.example.test/desk"))
+        let content = try ImportFormat.read(file(server: "https://am.example.test/stream"))
         guard case .push(let push)? = content.accounts.first?.mechanisms.first?.kind else { throw AuthenticatorTestError.noPush }
-        #expect(push.platform == "house" && push.streamEndpoint?.url == "https://am.example.test/desk")
-        #expect(push.gatewayEndpoint?.url == "https://front.example.test/f")
-        #expect(try ImportFormat.read(file(server: "https://elsewhere.example.test/desk")).skipped.map(\.reason) == [.invalid])
+        #expect(push.platform == "house" && push.streamEndpoint?.url == "https://am.example.test/stream")
+        #expect(push.gatewayEndpoint?.url == "https://gateway.example.test/f")
+        #expect(try ImportFormat.read(file(server: "https://elsewhere.example.test/stream")).skipped.map(\.reason) == [.invalid])
     }
 
     @Test("Several files: The second file's lock and policies apply to the first file's mechanisms")

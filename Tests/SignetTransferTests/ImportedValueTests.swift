@@ -121,7 +121,7 @@ struct ImportedValueTests {
     // MARK: Issuers
 
     @Test(
-        "The issuer None of a Python program is no issuer, unless the label has it too",
+        "The issuer None of a Python program counts as absent, unless the label has it too",
         arguments: [("ivan", "issuer=None", "ivan"), ("None:ivan", "issuer=None", "None"), ("ivan", "issuer=none", "none")])
     func readsNoneAsAbsent(label: String, parameter: String, issuer: String) throws {
         let list = "otpauth://totp/\(label)?secret=JBSWY3DPEHPK3PXP&\(parameter)"

@@ -46,14 +46,17 @@ struct YAMLProfileTests {
         "An error gives the line, the setting and the expected value",
         arguments: [
             ("url: https://a.test\ntimeout: soon", "2:1: timeout: must be a number of seconds"),
-            ("url: https://a.test\n\ncookiename: x", "3:1: cookiename: is no setting of a server profile"),
-            ("url: https://a.test\nclient:\n  id: x\n  secret: hunter2", "4:3: client.secret: is no setting of a server profile"),
+            ("url: https://a.test\n\ncookiename: x", "3:1: cookiename: is not a setting of a server profile"),
+            (
+                "url: https://a.test\nclient:\n  id: x\n  secret: hunter2",
+                "4:3: client.secret: is not a setting of a server profile"
+            ),
             ("url: https://a.test\nclient:\n  id: x", "2:1: client.redirectUri: is missing"),
             ("realm: alpha", "1:1: url: is missing"), ("# nothing", "url: is missing"),
             ("url: http://am.example.test", "1:1: url: plain http to am.example.test"),
             ("- url", "1:1: the profile must be settings, each with a name and a colon, not a list"),
             ("url: https://a.test\nurl: https://b.test", "`url` stands here more than once"),
-            ("url: [", "this is no YAML"), ("a: &x 1\nb: *x", "2:4: the profile cannot be read: `*x` refers to an anchor"),
+            ("url: [", "this is not YAML"), ("a: &x 1\nb: *x", "2:4: the profile cannot be read: `*x` refers to an anchor"),
         ])
     func yamlErrorGivesLine(yaml: String, message: String) {
         #expect {

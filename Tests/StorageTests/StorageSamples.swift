@@ -48,7 +48,7 @@ struct MyEncryptor: Encryptor {
 
 /// The storage samples of the Ping documentation, word for word, each inside a test.
 ///
-/// They name one item of the standard keychain, so they run one after another.
+/// They name one item of the default keychain, so they run one after another.
 @Suite("Storage samples of the Ping documentation", .serialized)
 struct StorageSamples {
     private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")

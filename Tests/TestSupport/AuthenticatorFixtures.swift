@@ -111,7 +111,7 @@ package struct StoredState: Equatable, Sendable {
         (self.accounts, self.mechanisms, self.notifications, self.token) = (accounts, mechanisms, notifications, token)
     }
 
-    /// Whether a mechanism has no account or a notification no mechanism.
+    /// True when a mechanism has no account or a notification no mechanism.
     package var hasOrphans: Bool {
         let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
         return !mechanisms.allSatisfy { ids.contains($0.account) }

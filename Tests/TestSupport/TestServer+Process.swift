@@ -22,7 +22,7 @@ extension TestServer {
             port = try Endpoint(unchecked: url).port
         }
 
-        /// The first user, for whom the server generated a password.
+        /// The first user with a password that the server generated.
         /// - Throws: ``Failure`` when the server announced no such user.
         package var user: (name: String, password: String) {
             get throws {

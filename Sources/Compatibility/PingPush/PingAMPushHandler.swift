@@ -109,7 +109,7 @@ public final class PingAMPushHandler: PushHandler {
         do {
             claims = try Self.claims(message)
         } catch {
-            throw PushError.messageParsingFailed("the message is no compact JWS with a JSON object")
+            throw PushError.messageParsingFailed("the message is not a compact JWS with a JSON object")
         }
         var parsed: [String: Any] = [
             "messageId": id, "rawJwt": message, "ttl": PushMessage.defaultTimeToLive,

@@ -54,7 +54,7 @@ public final class PingAMPushResponder: PingAMPushResponderType {
         let messageID = try Self.required("messageId", params)
         let token = try Self.required("deviceId", params)
         guard let challenge = try? Base64.decode(try Self.required("challenge", params)), !challenge.isEmpty else {
-            throw PushError.invalidParameterValue("the challenge is no base64")
+            throw PushError.invalidParameterValue("the challenge is not base64")
         }
         let mechanism = try mechanism(of: credential)
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
@@ -87,7 +87,7 @@ public final class PingAMPushResponder: PingAMPushResponderType {
         var answer = approve ? PushAnswer.approve : .deny
         if approve, let text = numbersChallengeResponse {
             guard let number = Int(text) else {
-                throw PushError.invalidParameterValue("the response to the challenge is no number")
+                throw PushError.invalidParameterValue("the response to the challenge is not a number")
             }
             answer = .approveNumber(number)
         }

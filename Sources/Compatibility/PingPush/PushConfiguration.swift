@@ -170,7 +170,7 @@ extension PushConfiguration {
     func handlers(_ log: ClientLog) -> [HandlerPlatform] {
         customPushHandlers.sorted { $0.key < $1.key }.compactMap { name, value in
             guard let handler = value as? any PushHandler else {
-                log.write(.warning, "createClient", nil, "a custom push handler is no PushHandler and is ignored")
+                log.write(.warning, "createClient", nil, "a custom push handler is not a PushHandler and is ignored")
                 return nil
             }
             return HandlerPlatform(name: name, handler: handler)

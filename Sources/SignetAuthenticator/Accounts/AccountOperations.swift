@@ -161,7 +161,7 @@ extension AccountOperation where Failure == any Error {
     package static func lock(_ id: AccountID, policy: String, isAttached: Bool = true) -> Self where Value == Account {
         Self { records in
             guard !policy.isEmpty, policy.isSafeToShow else {
-                throw AuthenticatorError(.invalidPolicy, "a lock names its policy")
+                throw AuthenticatorError(.invalidPolicy, "a lock must have the name of a policy")
             }
             var account = try records.storedAccount(id)
             if let locked = account.lockingPolicy {

@@ -32,7 +32,7 @@ enum StoredForms {
             return try Value(stored: JSON.members(of: bytes))
         } catch {
             throw StoreError(
-                .corrupt, "read a record of kind \(kind.rawValue)", "its content is not what was written; it was left as it is")
+                .corrupt, "read a record of kind \(kind.rawValue)", "its content is damaged; it was not changed")
         }
     }
 }
@@ -198,7 +198,7 @@ extension PushNotification: StoredForm {
     }
 }
 
-// MARK: Notes
+// MARK: Device token and answers
 
 extension StoredDeviceToken: StoredForm {
     package var storedMembers: [String: JSONValue] {

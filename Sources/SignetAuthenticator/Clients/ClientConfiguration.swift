@@ -142,7 +142,7 @@ extension AccountStore {
         guard !areInClear else {
             throw StoreError(
                 .denied, "open the storage",
-                "it keeps accounts in clear: put a vault in front, or set encryptionEnabled to false")
+                "the storage does not encrypt the accounts: use a vault, or set encryptionEnabled to false")
         }
     }
 }

@@ -62,7 +62,7 @@ public struct AccessManagerPlatform: PushPlatform {
     public func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         guard let endpoint = Self.refreshEndpoint(push.registrationEndpoint) else {
-            throw AuthenticatorError(.notSupported, "\(push.registrationEndpoint.host) has no address for new tokens")
+            throw AuthenticatorError(.notSupported, "\(push.registrationEndpoint.host) has no address for new device tokens")
         }
         let claims = PushClaims.Update(
             mechanismUid: mechanism.uid, deviceId: device.token, deviceName: device.name, deviceType: device.type,
@@ -72,7 +72,7 @@ public struct AccessManagerPlatform: PushPlatform {
             _ = try await post(body, to: endpoint, cookie: push.loadBalancerCookie, for: .pushUpdate, over: transport)
         } catch let error as AuthenticatorError {
             guard let status = error.status, [400, 404, 501].contains(status) else { throw error }
-            throw AuthenticatorError(.notSupported, "\(endpoint.host) does not take new tokens", status: status)
+            throw AuthenticatorError(.notSupported, "\(endpoint.host) does not accept new device tokens", status: status)
         }
     }
 
@@ -110,16 +110,17 @@ public struct AccessManagerPlatform: PushPlatform {
                     || (try? JSON.value(of: response.body))?.object != nil
             else {
                 throw AuthenticatorError(
-                    .serverMisbehaved, "\(endpoint.host) did not answer with JSON; is this the right server?",
+                    .serverMisbehaved, "\(endpoint.host) did not answer with JSON; check the address in the enrollment",
                     status: response.status)
             }
             return response
         case 400..<500:
             throw AuthenticatorError(
-                .refusedByServer, "\(endpoint.host) refused: the answer is wrong, or the request was answered or is over",
+                .refusedByServer,
+                "\(endpoint.host) refused: the response is wrong, or the request was already answered or has expired",
                 status: response.status)
         default:
-            throw AuthenticatorError(.serverMisbehaved, "\(endpoint.host) is out of order", status: response.status)
+            throw AuthenticatorError(.serverMisbehaved, "\(endpoint.host) failed; try again later", status: response.status)
         }
     }
 }

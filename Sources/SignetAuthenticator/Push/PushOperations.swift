@@ -184,9 +184,10 @@ struct PendingAnswer: Sendable {
     func refusal(at date: Date) -> AuthenticatorError? {
         switch notification.state(at: date) {
         case .pending: nil
-        case .expired: AuthenticatorError(.expired, "the login it belongs to is no longer waiting; start it again")
-        case .approved: AuthenticatorError(.alreadyAnswered, "it was approved before")
-        case .denied: AuthenticatorError(.alreadyAnswered, "it was denied before")
+        case .expired:
+            AuthenticatorError(.expired, "the login of this message no longer waits for a response; start the login again")
+        case .approved: AuthenticatorError(.alreadyAnswered, "the message was already approved")
+        case .denied: AuthenticatorError(.alreadyAnswered, "the message was already denied")
         }
     }
 }

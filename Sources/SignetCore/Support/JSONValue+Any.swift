@@ -4,7 +4,7 @@ extension JSONValue {
     /// Creates a JSON value from an untyped value.
     ///
     /// Nil and the null of `JSONSerialization` become null, also inside a collection. Members and elements that JSON can't express are
-    /// left out. A whole number that does not fit a signed 64-bit integer is rounded to a `Double`, as when a document is decoded.
+    /// left out. An integer that does not fit a signed 64-bit integer is rounded to a `Double`, as when a document is decoded.
     ///
     /// Returns nil for a value that JSON can't express.
     package init?(any value: Any?) {

@@ -48,7 +48,7 @@ extension JourneyStep {
     /// - Throws: ``CallbackError/Code/noSuchCallback``, ``CallbackError/Code/noSuchInput``.
     public mutating func fillHiddenValue(_ id: String, _ value: String) throws(CallbackError) {
         guard let index = callbacks.firstIndex(where: { HiddenValueCallback($0)?.id == id }) else {
-            throw CallbackError(.noSuchCallback, HiddenValueCallback.type, "the step has none with the id \(id)")
+            throw CallbackError(.noSuchCallback, HiddenValueCallback.type, "the step has no hidden value with the id \(id)")
         }
         try callbacks[index].fill("", .string(value))
     }

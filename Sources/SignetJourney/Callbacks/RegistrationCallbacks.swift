@@ -110,7 +110,7 @@ public struct NumberAttributeInputCallback: AttributeInputCallback {
     /// Enters a number.
     /// - Throws: ``CallbackError/Code/invalid`` for a number that JSON can't express.
     public mutating func fill(_ value: Double) throws(CallbackError) {
-        guard value.isFinite else { throw CallbackError(.invalid, Self.type, "an infinite number, or none, has no form in JSON") }
+        guard value.isFinite else { throw CallbackError(.invalid, Self.type, "JSON cannot represent an infinite number or NaN") }
         callback.set(Int64(exactly: value).map { .integer($0) } ?? .number(value))
     }
 }

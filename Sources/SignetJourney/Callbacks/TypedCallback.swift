@@ -152,7 +152,7 @@ extension JourneyCallback {
     /// - Throws: ``CallbackError/Code/noSuchInput``.
     mutating func fill(_ ending: String, _ value: JSONValue) throws(CallbackError) {
         guard inputIndex(ending) != nil else {
-            throw CallbackError(.noSuchInput, type, "the server has given it no input \(ending)")
+            throw CallbackError(.noSuchInput, type, "the callback of the server has no input \(ending)")
         }
         set(ending, value)
     }

@@ -106,7 +106,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     private static func read(_ records: any RecordReader) throws(StoreError) -> [StoredKey] {
         guard let bytes = try records.record(record) else { return [] }
         guard let keys = StoredKey.keys(in: bytes) else {
-            throw StoreError(.corrupt, "read the device's keys", "the record is not what was written; it was left as it is")
+            throw StoreError(.corrupt, "read the device's keys", "the record is damaged; it was not changed")
         }
         return keys
     }

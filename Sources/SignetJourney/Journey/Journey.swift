@@ -92,7 +92,7 @@ public struct Journey: Sendable {
     /// - Parameters:
     ///   - step: The step.
     ///   - index: The index with which the journey was started. Interceptors receive it, and a journey is started again only with
-    ///     another index than ``AuthenticationIndex/standard``; the server identifies the journey by the step.
+    ///     another index than ``AuthenticationIndex/default``; the server identifies the journey by the step.
     ///   - options: The options with which the journey was started.
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/loginFailed`` and the other codes of ``JourneyError``; `TransportError`; the other errors

@@ -106,11 +106,11 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         isInvalidCallback = false
         self.message =
             switch response.status {
-            case 300..<400: "the server sends to another address; is this one right?"
-            case _ where !isReadable: "the answer is not JSON; is this an AM?"
+            case 300..<400: "the server redirects to another address; check the configured address"
+            case _ where !isReadable: "the answer is not JSON; check that the address is that of an AM"
             // Drops the name of the Java class, which has no meaning for the user.
             case _ where code == .suspensionExpired: String(message.dropFirst(Self.suspension.count)).trimmingWhitespace()
-            case _ where message.isEmpty: reason ?? "the server said no"
+            case _ where message.isEmpty: reason ?? "the server refused the request without a message"
             default: message
             }
     }

@@ -150,13 +150,13 @@ public actor JourneySession {
     private static let minDelay = Duration.milliseconds(200)
 
     private func claim() throws(JourneyError) {
-        if case .asking = state { throw JourneyError(.busy, message: "the answer before is still on its way") }
+        if case .asking = state { throw JourneyError(.busy, message: "the previous answer is still being sent") }
     }
 
     private func check(_ step: JourneyStep) throws(JourneyError) {
         try claim()
         guard state.open?.authId == step.authId else {
-            throw JourneyError(.staleStep, message: "the journey has left this step")
+            throw JourneyError(.staleStep, message: "the journey has already continued to another step")
         }
     }
 

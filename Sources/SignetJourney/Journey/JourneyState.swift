@@ -34,7 +34,8 @@ extension JourneyState {
     init(_ body: [UInt8], status: Int) throws(JourneyError) {
         guard let json = try? JSON.value(of: body), let members = json.object else {
             throw JourneyError(
-                .serverMisbehaved, status: status, message: "the answer is not JSON; is this an AM?", isRetryable: true)
+                .serverMisbehaved, status: status, message: "the answer is not JSON; check that the address is that of an AM",
+                isRetryable: true)
         }
         if let authID = members["authId"] {
             guard authID != .string("") else {
@@ -56,7 +57,7 @@ extension JourneyState {
             return
         }
         guard ["tokenId", "successUrl", "realm"].contains(where: { members[$0]?.string != nil }) else {
-            throw JourneyError(.serverMisbehaved, status: status, message: "neither a step nor a session came")
+            throw JourneyError(.serverMisbehaved, status: status, message: "the response contains neither a step nor a session")
         }
         let (successURL, realm) = (members["successUrl"]?.string, members["realm"]?.string)
         let token = members["tokenId"]?.string

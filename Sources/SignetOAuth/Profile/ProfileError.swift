@@ -60,7 +60,7 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
 
         package static let missing = Fault(.missing, "is missing")
         package static let empty = Fault(.empty, "is empty")
-        package static let unknown = Fault(.unknown, "is no setting of a server profile")
+        package static let unknown = Fault(.unknown, "is not a setting of a server profile")
         package static func type(expected: String) -> Fault { Fault(.type, "must be \(expected)") }
         package static func value(_ reason: String) -> Fault { Fault(.value, reason) }
         package static func address(_ error: EndpointError) -> Fault { Fault(.address, error.description, address: error) }

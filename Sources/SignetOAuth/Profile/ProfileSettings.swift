@@ -192,7 +192,7 @@ extension ServerProfile {
     /// ``init(json:policy:)``.
     /// - Throws: ``ProfileError``.
     public init(document: JSONValue, policy: EndpointPolicy = .secure) throws(ProfileError) {
-        guard let members = document.object else { throw ProfileError("", .unreadable("is no object")) }
+        guard let members = document.object else { throw ProfileError("", .unreadable("is not an object")) }
         for name in members.keys.sorted() where name != "endpoints" && name != "client" {
             guard ProfileSetting(rawValue: name) != nil, !name.contains(".") else { throw ProfileError(name, .unknown) }
         }

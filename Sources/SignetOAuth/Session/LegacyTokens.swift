@@ -76,7 +76,7 @@ package struct LegacyTokens: Sendable, Hashable {
     }
 
     private static func object(_ item: LegacyItem, _ name: String) throws(ArchiveError) -> ArchivedObject {
-        guard let content = item.content else { throw ArchiveError("item", "it does not open with the SDK's key") }
+        guard let content = item.content else { throw ArchiveError("item", "the SDK's key does not decrypt it") }
         guard let root = try KeyedArchive(Array(content)).roots().first, let object = root, object.className == name else {
             throw ArchiveError("root", "it is an object of another class")
         }

@@ -92,7 +92,7 @@ extension TokenSource {
         /// The report for a logout that can't contact the server because its settings aren't known any more.
         package var reportWithoutServer: LogOutReport {
             let why = LogOutReport.Outcome.failed(
-                TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
+                TokenError(.notConfigured, .other("the settings of the login are no longer known")))
             return LogOutReport(
                 local: local, tokens: token == .success(nil) ? .notNeeded : why,
                 session: session == .success(nil) ? .notNeeded : why)

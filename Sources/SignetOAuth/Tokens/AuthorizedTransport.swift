@@ -32,7 +32,8 @@ public struct AuthorizedTransport: Sendable {
             // An empty set would accept any key.
             guard !common.isEmpty else {
                 throw TransportError(
-                    .invalidRequest, host: address.host, "the request insists on other keys than this server must have")
+                    .invalidRequest, host: address.host,
+                    "the pins of the request and the pins for this server have no key in common")
             }
             return common
         }

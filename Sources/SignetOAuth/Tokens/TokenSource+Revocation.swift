@@ -2,7 +2,7 @@ import SignetCore
 
 /// The revocation of tokens that the app doesn't use any more.
 extension TokenSource {
-    /// Notes a replaced or removed token for ``revokeReplaced()``.
+    /// Records a replaced or removed token for ``revokeReplaced()``.
     ///
     /// A server may have issued the same access token or refresh token again.
     func retire(_ old: AccessToken, replacedBy new: AccessToken?) {
@@ -17,6 +17,7 @@ extension TokenSource {
     /// requests continue.
     func revokeReplaced() async {
         guard unrevoked.withLock({ !$0.isEmpty }) else { return }
+        // Each caller with tokens to revoke starts its own requests. `Task.value` would keep a canceled caller waiting for them.
         try? await SingleFlight<Void>().run { [self] in
             let tokens = unrevoked.withLock { tokens in
                 defer { tokens = [] }

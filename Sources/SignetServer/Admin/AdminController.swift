@@ -154,7 +154,7 @@ struct AdminController: Sendable {
         let query = try AdminQuery(request, knows: ["realm", "user"])
         let realm = try realm(query)
         let user = query.text("user").map { UserKey(realm: realm ?? .root, name: $0) }
-        guard realm == nil || user != nil else { throw APIError(.badRequest, "'realm' says where a 'user' is: name one.") }
+        guard realm == nil || user != nil else { throw APIError(.badRequest, "'user' needs 'realm', the realm of the user.") }
         return user
     }
 

@@ -150,7 +150,7 @@ extension RequestLogFilter {
         fault = query.text("fault")
         for kind in ClientMatch.Kind.allCases {
             guard let value = query.text(kind.rawValue) else { continue }
-            guard client == nil else { throw APIError(.badRequest, "A client is named in one way.") }
+            guard client == nil else { throw APIError(.badRequest, "Give only one parameter that names the client.") }
             client = ClientMatch(kind: kind, value: value)
         }
     }

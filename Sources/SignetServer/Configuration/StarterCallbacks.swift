@@ -41,7 +41,7 @@ enum StarterCallbacks {
                   show:
             \(node)        outcomes: {default: \(keeps ? "keep" : "success")}
 
-            """ + (keeps ? keeper[type] ?? "" : "")
+            """ + (keeps ? savingNodes[type] ?? "" : "")
     }
 
     /// The callbacks whose answers are stored for the user.

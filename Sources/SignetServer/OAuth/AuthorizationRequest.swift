@@ -120,7 +120,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         prompts = try Self.prompts(parameters)
         journeys = parameters.words("acr_values")
         if let age = parameters["max_age"] {
-            guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is no number of seconds") }
+            guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is not a number of seconds") }
             maxAge = Double(seconds)
         } else {
             maxAge = nil
@@ -176,7 +176,7 @@ struct AuthorizationRequest: Sendable, Hashable {
             throw .invalidRequest("The only code_challenge_method is S256")
         }
         guard challenge.utf8.count == 43, (try? Base64.decode(challenge))?.count == 32 else {
-            throw .invalidRequest("code_challenge is no SHA-256 in base64url")
+            throw .invalidRequest("code_challenge is not a SHA-256 in base64url")
         }
         return challenge
     }
@@ -188,7 +188,7 @@ struct AuthorizationRequest: Sendable, Hashable {
             prompts.insert(prompt)
         }
         guard !prompts.contains(.none) || prompts.count == 1 else {
-            throw .invalidRequest("prompt is none and something else")
+            throw .invalidRequest("prompt combines none with another value")
         }
         return prompts
     }

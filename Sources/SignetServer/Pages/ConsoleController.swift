@@ -70,7 +70,8 @@ struct ConsoleController: Sendable {
         }
         guard let csrf else {
             throw APIError(
-                .forbidden, "Open the console with the link that the server prints when it starts. Each is good once.")
+                .forbidden,
+                "Open the console with the link that the server prints when it starts. Each link opens the console once.")
         }
         return csrf
     }

@@ -148,7 +148,9 @@ struct OtherView: Sendable {
         case "DeviceProfileCallback": tag("p") { view.text("message") ?? "" }
         case "RedirectCallback": redirect
         case "ReCaptchaCallback", "ReCaptchaEnterpriseCallback":
-            tag("p", ["class": "quiet"]) { "Google's check does not run here: nothing is loaded from elsewhere." } + fields
+            tag("p", ["class": "quiet"]) {
+                "Google's reCAPTCHA does not run on this page, because the page loads nothing from other sites."
+            } + fields
         default: outputs + fields
         }
     }

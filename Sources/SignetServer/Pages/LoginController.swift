@@ -86,8 +86,11 @@ struct LoginController: Sendable {
             }
             if !isAllowed { query = try request.knownQuery(without: "goto") }
         }
-        var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
-            .page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"))
+        var page = APIError(
+            .notFound,
+            "This sign-in has ended, or it was started in another browser. Allow cookies for this site and start again."
+        )
+        .page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"))
         page.title = "There is nothing here"
         return page.response(at: server)
     }
@@ -115,7 +118,7 @@ struct LoginController: Sendable {
         guard end.token != nil else {
             return HTMLPage(
                 title: "Done",
-                content: tag("p") { "\(end.user.name) has completed \(end.tree). It opens no session." }
+                content: tag("p") { "\(end.user.name) has completed \(end.tree). This journey creates no session." }
                     + PagePart.link("Once more", to: again)
             ).response(at: server)
         }

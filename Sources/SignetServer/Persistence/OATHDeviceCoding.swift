@@ -19,7 +19,8 @@ extension OATHDevice: Codable {
         guard let factor, let digits = OTPDigits(try container.decode(Int.self, forKey: .digits)),
             let algorithm = OTPAlgorithm(rawValue: try container.decode(String.self, forKey: .algorithm))
         else {
-            throw DecodingError.dataCorruptedError(forKey: .digits, in: container, debugDescription: "no settings of a device")
+            throw DecodingError.dataCorruptedError(
+                forKey: .digits, in: container, debugDescription: "the settings of the OATH device are invalid")
         }
         let settings = OATHSettings(
             secret: try container.decode(Secret.self, forKey: .secret), algorithm: algorithm, digits: digits, factor: factor)

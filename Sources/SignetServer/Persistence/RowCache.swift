@@ -11,7 +11,7 @@ import SignetStorage
 /// absent. A transaction that throws the error is rolled back.
 ///
 /// When several rows are requested together, one that cannot be read does not affect the others: it is skipped and reported
-/// (``BrokenRows``). A row can be removed without being read.
+/// (``UnreadableRows``). A row can be removed without being read.
 final class RowCache {
     private struct Slot {
         /// The value; nil for a row that does not exist.
@@ -50,7 +50,7 @@ final class RowCache {
     ///   - reader: The reader of the stored rows.
     ///   - coder: The coder of the rows.
     ///   - passwords: The cache of password checks.
-    ///   - broken: The list of rows that could not be read.
+    ///   - unreadableRows: The list of rows that could not be read.
     ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory,

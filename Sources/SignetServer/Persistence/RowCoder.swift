@@ -50,7 +50,9 @@ struct RowCoder: Sendable {
         } catch let error as StoreError {
             throw error
         } catch {
-            throw StoreError(.corrupt, "read a row of kind \(key.kind)", "it is not of this version's form; it was left as it is")
+            throw StoreError(
+                .corrupt, "read a row of kind \(key.kind)",
+                "its content does not have the format of this version; it was not changed")
         }
     }
 
@@ -64,7 +66,7 @@ struct RowCoder: Sendable {
             throw StoreError(.newerFormat, operation, "a later version of signet wrote it; it was left as it is")
         }
         guard let plain = Sealing.open(bytes.dropFirst(), with: self.key, context: Self.context(key)) else {
-            throw StoreError(.keyMismatch, operation, "it was sealed with another key, or changed; it was left as it is")
+            throw StoreError(.keyMismatch, operation, "it was sealed with another key or is damaged; it was not changed")
         }
         switch version {
         // When a version is added, this is the place to migrate the JSON of earlier versions, by the kind of the row.

@@ -48,11 +48,11 @@ public struct StateSnapshot: Sendable {
     ///   version wrote it; `corrupt` when its contents are malformed.
     public init(sealed bytes: [UInt8], key: Secret) throws {
         guard let text = Sealing.open(bytes, with: key, context: Self.context) else {
-            throw StoreError(.keyMismatch, "read a snapshot", "it was sealed with another key, or changed")
+            throw StoreError(.keyMismatch, "read a snapshot", "it was sealed with another key or is damaged")
         }
         let value = try? JSON.value(of: text)
         guard case .integer(let version)? = value?["version"], version > 0 else {
-            throw StoreError(.corrupt, "read a snapshot", "it does not say its version")
+            throw StoreError(.corrupt, "read a snapshot", "its version is missing")
         }
         guard version <= Self.version else {
             throw StoreError(.newerFormat, "read a snapshot", "a later version of signet made it")
@@ -61,7 +61,7 @@ public struct StateSnapshot: Sendable {
             guard let members = row.array, members.count == 5, let kind = members[0].string, let name = members[1].string,
                 let group = members[2].string, case .integer(let end) = members[3],
                 let bytes = members[4].string.flatMap({ try? Base64.decode($0) })
-            else { throw StoreError(.corrupt, "read a snapshot", "it is not of this version's form") }
+            else { throw StoreError(.corrupt, "read a snapshot", "a row of it does not have the format of this version") }
             return Row(key: RowKey(kind: kind, name: name), group: group, expiresAt: end, bytes: bytes)
         }
     }

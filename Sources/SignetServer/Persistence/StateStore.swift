@@ -276,7 +276,9 @@ enum StateLocation {
         case .postgreSQL(let connection):
             guard let key = state.key else {
                 throw StoreError(
-                    .keyUnavailable, "open the state", "several servers share a database: give them all the same key")
+                    .keyUnavailable, "open the state",
+                    "a state in PostgreSQL needs the key that all its servers share: set --state-key, or ServerState.key"
+                )
             }
             return (try SharedRows.open(connection: connection.text), key)
         }
@@ -296,11 +298,11 @@ enum StateLocation {
         guard PrivateFile.exists(path) else {
             throw StoreError(
                 .keyUnavailable, "open the state",
-                "there is no \(path), which holds the key of the state beside it; bring it back, or begin with another file")
+                "the key file \(path) of the state is missing; restore the key file, or start with another state file")
         }
         let bytes = try PrivateFile.contents(of: path, limit: 4096)
         guard bytes.count == keyLength else {
-            throw StoreError(.corrupt, "read \(path)", "it holds \(bytes.count) bytes and not the \(keyLength) of a key")
+            throw StoreError(.corrupt, "read \(path)", "the key file has \(bytes.count) bytes; it must have \(keyLength)")
         }
         return Secret(bytes)
     }

@@ -221,5 +221,5 @@ final class TransactionQueue: Sendable {
 extension StoreError {
     /// The error of a transaction whose password computations do not complete.
     static let noMemoryForPasswords = StoreError(
-        .failed, "work out a password", "there is no memory for scrypt, or no end to it")
+        .failed, "compute a password hash", "scrypt got no memory, or the transaction needed too many computations")
 }

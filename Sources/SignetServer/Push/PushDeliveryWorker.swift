@@ -52,7 +52,7 @@ struct PushDeliveryWorker: Service {
             do {
                 try await server.queueUnclaimedMessages()
             } catch {
-                server.logger.error("what waits for SNS cannot be read", metadata: ["error": "\(error)"])
+                server.logger.error("the push messages that wait for SNS cannot be read", metadata: ["error": "\(error)"])
             }
         } while (try? await Task.sleep(for: Self.round)) != nil
     }
@@ -75,7 +75,7 @@ struct PushDeliveryWorker: Service {
         } catch {
             // The claim expires, and a later ``queueUnclaimed()`` queues the message again.
             server.logger.error(
-                "the state of a push message cannot be kept", metadata: ["message": "\(messageID)", "error": "\(error)"])
+                "the result of a push delivery cannot be stored", metadata: ["message": "\(messageID)", "error": "\(error)"])
         }
     }
 
@@ -94,7 +94,7 @@ struct PushDeliveryWorker: Service {
         var pauses = Self.pauses.makeIterator()
         repeat {
             guard let (dispatch, now) = try await claim(messageID, holder) else { return .notClaimed }
-            guard now < dispatch.deadline else { return .outcome(.failed("it was over before it could be sent")) }
+            guard now < dispatch.deadline else { return .outcome(.failed("the message expired before it could be sent")) }
             let failure: SNSFailure
             do {
                 let id = try await sns.publish(

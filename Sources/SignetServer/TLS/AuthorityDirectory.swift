@@ -138,7 +138,7 @@ struct AuthorityDirectory {
         let missing = names.hosts.filter { !permitted.contains($0) }.sorted()
         guard missing.isEmpty else {
             throw ServerTLSError(
-                "the authority in \(path) does not vouch for \(missing.joined(separator: ", ")), only for "
+                "the authority in \(path) is not permitted to certify \(missing.joined(separator: ", ")), only for "
                     + "\(permitted.sorted().joined(separator: ", ")): name another directory, or remove that one, "
                     + "and trust the new authority")
         }

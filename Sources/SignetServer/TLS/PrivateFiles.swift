@@ -26,7 +26,7 @@ enum PrivateFiles {
         }
         defer { close(descriptor) }
         guard let status = FileStatus(of: descriptor) else { throw failure(path, "cannot be read") }
-        guard status.isFile else { throw ServerTLSError("\(path) is no file") }
+        guard status.isFile else { throw ServerTLSError("\(path) is not a file") }
         guard status.isOwn || !mustBeOwn else {
             throw ServerTLSError(
                 "\(path) belongs to another user, and that user could replace it: remove it, or change its owner")

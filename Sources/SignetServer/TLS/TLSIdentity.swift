@@ -98,14 +98,14 @@ final class TLSIdentity: Sendable {
 
     private static func certificates(_ bytes: [UInt8], _ name: String) throws(ServerTLSError) -> [NIOSSLCertificate] {
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty else {
-            throw ServerTLSError("\(name) is no certificate in PEM")
+            throw ServerTLSError("\(name) is not a certificate in PEM")
         }
         return chain
     }
 
     private static func privateKey(_ bytes: [UInt8], _ name: String) throws(ServerTLSError) -> NIOSSLPrivateKey {
         guard let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) else {
-            throw ServerTLSError("\(name) is no key in PEM, or has a passphrase, which a server cannot be asked for")
+            throw ServerTLSError("\(name) is not a key in PEM without a passphrase")
         }
         return key
     }

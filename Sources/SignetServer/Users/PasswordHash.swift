@@ -107,7 +107,7 @@ extension PasswordHash: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let hash = PasswordHash(String(decoding: try container.decode(Secret.self).bytes, as: UTF8.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no hash in the PHC form")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is not a hash in the PHC format")
         }
         self = hash
     }

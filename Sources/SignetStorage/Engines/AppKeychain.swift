@@ -137,7 +137,8 @@ struct KeychainKeyProtector: KeyProtector {
         let wrapped = try WrappedKey(wrapped, headerLength: 1)
         guard let key = try key() else {
             throw StoreError(
-                .keyUnavailable, "open vault", "the keychain of this device does not have the key; open it another way")
+                .keyUnavailable, "open vault",
+                "the keychain of this device does not have the key; open the vault with another key protector")
         }
         guard let dataKey = wrapped.open(with: key, context: context) else {
             throw StoreError(.keyMismatch, "open vault", "the keychain does not hold the key this vault was sealed with")

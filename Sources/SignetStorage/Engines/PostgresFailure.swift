@@ -18,7 +18,9 @@ package enum PostgresFailure {
     /// The error for a connection that was lost before the server answered a commit.
     package static let commitLost = StoreError(
         .outcomeUnknown, "write",
-        "the connection to PostgreSQL was lost during the commit: the change is there, or nothing of it; read to find out")
+        "the connection to PostgreSQL was lost during the commit: the change was stored completely or not at all; read the store "
+            + "to find out"
+    )
 
     /// Returns true when the server closes the connection with this code, whatever the result of the command.
     static func isEndOfConnection(_ sqlState: String) -> Bool {
@@ -36,7 +38,7 @@ package enum PostgresFailure {
         // 23505 occurs when two processes create the table at the same time.
         case "42P07", "23505": (.exists, "the table exists already; nothing was changed")
         case "42703", "42804": (.corrupt, "the table is not one that this store made; it was left as it is")
-        case "42501": (.denied, "the database does not allow it to this user")
+        case "42501": (.denied, "this database user lacks the privilege for the operation")
         case "25006": (.denied, "the server allows no changes: it is a standby, or read-only")
         case _ where sqlState.hasPrefix("28"): (.denied, "the server does not accept this user or password")
         case "XX001", "XX002": (.corrupt, "the database is damaged; it was left as it is")

@@ -22,7 +22,9 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     private let table: String
     /// Lets one write of this process at a time use a connection.
     ///
-    /// Further writes would only occupy connections while they wait.
+    /// Further writes would only occupy connections while they wait. It is a semaphore like that of ``PostgresPool``, because its
+    /// holder waits for the database and for other processes. A ``Mutex`` protects a value in memory for the short time of a
+    /// closure.
     private let writers = DispatchSemaphore(value: 1)
 
     /// The default timeout for another process and for the response to a command, in seconds.
@@ -109,7 +111,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
         }
         // If a command of the transaction failed, COMMIT rolls it back, and the server does not report that as an error.
         guard answer.command == "COMMIT" else {
-            throw StoreError(.failed, "write", "a part of it failed before; nothing was changed")
+            throw StoreError(.failed, "write", "an earlier command of the transaction failed; nothing was changed")
         }
     }
 

@@ -54,7 +54,8 @@ struct RecordBundle: Sendable, Equatable {
         }
         guard version <= Self.version else {
             throw StoreError(
-                .newerFormat, "read the records", "form \(version) was written by a newer version; this one knows \(Self.version)"
+                .newerFormat, "read the records",
+                "format \(version) was written by a newer version of Signet; this version reads formats up to \(Self.version)"
             )
         }
         guard let count = reader.number() else { throw Self.damaged }
@@ -71,7 +72,7 @@ struct RecordBundle: Sendable, Equatable {
     }
 
     private static let damaged = StoreError(
-        .corrupt, "read the records", "they are not what was written; they were left as they are")
+        .corrupt, "read the records", "the records are damaged; they were not changed")
 }
 
 extension RecordBundle {

@@ -52,11 +52,11 @@ enum SQLiteSnapshot {
         guard !SQLiteIntegrity.hasLog(path) else {
             throw StoreError(
                 .denied, "open \(path)",
-                "its last changes are in \(path)-wal, which cannot be read where nothing can be written; copy the directory to "
-                    + "where it can be written, and use it there")
+                "its last changes are in \(path)-wal, which cannot be read on a read-only file system; copy the directory to a "
+                    + "writable place, and use the copy")
         }
         guard let size = FileStatus(at: path)?.size, size <= maxLength else {
-            throw StoreError(.failed, "open \(path)", "it is too large to be read where nothing can be written")
+            throw StoreError(.failed, "open \(path)", "the file is too large to be read from a read-only file system")
         }
         var bytes = try PrivateFile.contents(of: path, limit: size)
         guard bytes.count >= 100 else {

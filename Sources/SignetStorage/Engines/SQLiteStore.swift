@@ -151,7 +151,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
             // Observed behavior: after this error, reads return the old value, but a process that opens the file after a crash
             // finds the commit in the log.
             throw StoreError(
-                .outcomeUnknown, "write", "the disk did not confirm the change: it is there, or nothing of it; read to find out",
+                .outcomeUnknown, "write",
+                "the disk did not confirm the change: it was stored completely or not at all; read the store to find out",
                 status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write")

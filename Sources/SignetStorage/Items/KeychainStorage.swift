@@ -1,11 +1,11 @@
 import Foundation
 
-/// Keeps an item under a name in a keychain. In the standard keychain, the item is a record in the user's vault.
+/// Keeps an item under a name in a keychain. In the default keychain, the item is a record in the user's vault.
 ///
 ///     let storage = KeychainStorage<Session>(account: "com.example.app.session")
 ///     try await storage.save(item: session)
 ///
-/// Two storages with the same account in the same keychain share one item. All programs of the user share the standard keychain,
+/// Two storages with the same account in the same keychain share one item. All programs of the user share the default keychain,
 /// so begin the account with a prefix that belongs to your app.
 ///
 /// Every method throws ``StoreError`` or the error of the encryptor. Common codes are ``StoreError/Code/keyUnavailable`` and

@@ -100,7 +100,8 @@ public final class VaultProvider: Sendable {
                 // Nothing was stored or opened with it yet.
                 self.state.withLock { if case .open(let known) = $0, known as? FirstUseStore === store { $0 = .closed } }
             case .open, .closed:
-                throw StoreError(.exists, "open keychain", "it is open already; open it in this way before it is first used")
+                throw StoreError(
+                    .exists, "open keychain", "the vault is already open; open it with this method before its first use")
             }
         }
     }

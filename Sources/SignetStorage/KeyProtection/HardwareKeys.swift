@@ -63,7 +63,7 @@ package struct HardwareKeys: Sendable {
         tag: String, releasedBy factor: SecondFactor, isNew: Bool, in directory: VaultDirectory?
     ) throws(StoreError) -> any AgreementKey {
         guard case .biometry = factor else {
-            throw StoreError(.keyUnavailable, "open the secured key", "a PIN releases keys in a TPM only")
+            throw StoreError(.keyUnavailable, "open the secured key", "a PIN protects only keys in a TPM; this system has none")
         }
         let tag = tag + ".biometry"
         let earlier = try SecureEnclaveKey.find(tag: tag)
@@ -116,7 +116,7 @@ package struct HardwareKeys: Sendable {
 
     private func vaultDirectory(_ directory: VaultDirectory?) throws(StoreError) -> VaultDirectory {
         guard let directory = directory ?? VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
-            throw StoreError(.keyUnavailable, "open the secured key", "there is no home to keep it in; set SIGNET_HOME")
+            throw StoreError(.keyUnavailable, "open the secured key", "no directory for the key's file is known; set SIGNET_HOME")
         }
         return directory
     }
@@ -140,6 +140,6 @@ package struct HardwareKeys: Sendable {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }
 
-    private static let missing = "keys in hardware are not there yet on this system"
+    private static let missing = "keys in hardware are not supported on this system"
     #endif
 }

@@ -46,7 +46,7 @@ extension ProtectionLevel {
         guard let name = environment[environmentVariable], !name.isEmpty else { return .keyFile }
         guard let level = ProtectionLevel(rawValue: name) else {
             let names = allCases.map(\.rawValue).joined(separator: ", ")
-            throw StoreError(.invalid, "read \(environmentVariable)", "it contains none of the levels \(names)")
+            throw StoreError(.invalid, "read \(environmentVariable)", "its value must be one of the levels \(names)")
         }
         return level
     }
@@ -76,8 +76,8 @@ public struct VaultProtection: Sendable, Hashable {
         guard level < required else { return }
         throw StoreError(
             .protectionTooWeak, "open vault",
-            "\(required.requirement) is required, and the vault is sealed by less (\(level.rawValue)): add a key protector with "
-                + "'signet protect add' and remove the weaker slot with 'signet protect remove'")
+            "\(required.requirement) is required, and the vault has weaker protection (\(level.rawValue)): add a key protector "
+                + "with 'signet protect add' and remove the weaker slot with 'signet protect remove'")
     }
 
     /// Determines the protection from the slots of a header.

@@ -111,7 +111,7 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPublic,
         ]
         guard let other = SecKeyCreateWithData(Data(ephemeral) as CFData, attributes as CFDictionary, nil) else {
-            throw StoreError(.corrupt, operation, "what came is not a point of the curve P-256")
+            throw StoreError(.corrupt, operation, "the received public key is not a point of the curve P-256")
         }
         var failure: Unmanaged<CFError>?
         let nothing: [CFString: Any] = [:]
@@ -180,7 +180,7 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "find a key of the Secure Enclave") }
         guard let found, CFGetTypeID(found) == SecKeyGetTypeID() else {
-            throw StoreError(.corrupt, "find a key of the Secure Enclave", "what is under its tag is not a key")
+            throw StoreError(.corrupt, "find a key of the Secure Enclave", "the keychain item with the tag is not a key")
         }
         return unsafeDowncast(found, to: SecKey.self)
     }
@@ -206,7 +206,7 @@ private enum EnclaveFailure {
         }
         if status == errSecUnimplemented {
             return StoreError(
-                .keyUnavailable, operation, "this device has no Secure Enclave; choose another way to seal", status: status)
+                .keyUnavailable, operation, "this device has no Secure Enclave; choose another key protector", status: status)
         }
         return KeychainFailure.storeError(status, operation)
     }

@@ -43,7 +43,8 @@ public struct SecureEnclaveProtector: KeyProtector {
         let publicKey = Array(wrapped.prefix(Self.pointLength))
         guard let key = try SecureEnclaveKey.find(tag: tag, publicKey: publicKey, accessGroup: accessGroup) else {
             throw StoreError(
-                .keyUnavailable, "open vault", "the Secure Enclave of this device does not have the key; open it another way")
+                .keyUnavailable, "open vault",
+                "the Secure Enclave of this device does not have the key; open the vault with another key protector")
         }
         guard let opened = try key.open(Array(wrapped.dropFirst(Self.pointLength))) else { throw mismatch("is damaged") }
         let bytes = opened.bytes

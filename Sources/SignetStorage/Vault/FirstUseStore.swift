@@ -115,7 +115,7 @@ package final class FirstUseStore: RecordStore, QuickReading {
 extension Vault {
     /// Logs that this process created the vault, as a warning if its protection has a weakness and otherwise as a notice.
     /// - Parameters:
-    ///   - place: The place of the vault.
+    ///   - location: The location of the vault, for example its directory.
     ///   - weakness: The weakness of the protection, as a clause about the vault; nil for a protection without one.
     ///   - recovery: The calls that add a recovery key.
     ///   - logger: The logger.

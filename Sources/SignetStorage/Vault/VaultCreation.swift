@@ -78,7 +78,7 @@ extension VaultDirectory {
         let remains = [keyPath, recordsPath + "-wal"].filter { PrivateFile.exists($0) && !PrivateFile.isEmpty($0) }
         guard let rest = remains.first, !PrivateFile.exists(unfinishedPath) else { return }
         throw StoreError(
-            .noVault, "open vault", "there is \(rest), but no \(recordsPath): put it back, or take the rest of the vault away")
+            .noVault, "open vault", "\(rest) exists without \(recordsPath): restore that file, or move \(rest) away")
     }
 
     private func requireNoVault() throws(StoreError) {

@@ -81,7 +81,7 @@ final class VaultKeys: Sendable {
     }
 
     private static let changedHeader = StoreError(
-        .corrupt, "open vault", "its header is not what was written; nothing was read, and nothing was changed")
+        .corrupt, "open vault", "the header of the vault was changed or is damaged; nothing was read, and nothing was changed")
 }
 
 // MARK: Records
@@ -122,11 +122,11 @@ extension VaultKeys {
             throw refusal(.newerFormat, "it was written by a newer version")
         }
         guard preamble.suffix(id.count).elementsEqual(id) else {
-            throw refusal(.keyMismatch, "it is sealed with another key of the vault")
+            throw refusal(.keyMismatch, "it is sealed with another data key")
         }
         let context = context(preamble, hidden)
         guard let bytes = Sealing.open(sealed.dropFirst(preamble.count), with: recordKey, context: context) else {
-            throw refusal(.corrupt, "it is damaged, or not the record it should be")
+            throw refusal(.corrupt, "it is damaged, or another record is in its place")
         }
         return bytes
     }

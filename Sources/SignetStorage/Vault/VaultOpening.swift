@@ -104,7 +104,8 @@ extension Vault {
         }
         let names = header.slots.map(\.protector).joined(separator: ", ")
         throw StoreError(
-            .keyUnavailable, "open vault", "it is sealed by \(names), which cannot be asked here; it was not touched")
+            .keyUnavailable, "open vault",
+            "the vault is sealed by \(names), and none of these works here; the vault was not changed")
     }
 
     private func check(_ rollbackProtector: any RollbackProtector, acceptingRollback: Bool) throws(StoreError) {

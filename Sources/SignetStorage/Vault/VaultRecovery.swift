@@ -36,7 +36,7 @@ extension VaultProvider {
         let store = try await store()
         return try await Blocking.run { () throws(StoreError) in
             guard let vault = try Self.vault(in: store) else {
-                throw StoreError(.noVault, "add recovery key", "nothing was stored yet, so there is no vault that could have one")
+                throw StoreError(.noVault, "add recovery key", "there is no vault yet: store an item first")
             }
             return try vault.addRecoveryKey()
         }

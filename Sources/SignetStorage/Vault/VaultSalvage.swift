@@ -161,6 +161,6 @@ private struct SalvagedRecords: RecordStore {
     func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R { try records.read(body) }
 
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        throw StoreError(.denied, "write", "the vault is damaged; what can be read of it can only be read")
+        throw StoreError(.denied, "write", "the vault is damaged and can only be read")
     }
 }

@@ -19,7 +19,7 @@ extension Vault {
                 throw StoreError(.invalid, "remove slot", "the vault has no slot \(number)")
             }
             guard header.slots.count > 1 else {
-                throw StoreError(.invalid, "remove slot", "it is the only way into the vault; add another first")
+                throw StoreError(.invalid, "remove slot", "the vault has no other slot; add another first")
             }
             header.slots.remove(at: index)
         }

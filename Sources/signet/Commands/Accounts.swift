@@ -5,7 +5,7 @@ import SignetStorage
 
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List the accounts, and change how they are kept.",
+        commandName: "accounts", abstract: "List, rename, lock and remove accounts.",
         subcommands: [List.self, Rename.self, Remove.self, Lock.self, Unlock.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
@@ -80,7 +80,7 @@ struct Accounts: AsyncParsableCommand {
                 (try await removal.perform(with: authenticator), try await authenticator.account(account.account.id))
             }
             guard isDone else {
-                throw Failure(.notFound, "notFound", "\(account.shownName): what was to be removed is gone already")
+                throw Failure(.notFound, "notFound", "\(account.shownName): it was already removed")
             }
             Console.line(target.json ? JSONText.line(removal.json(left: left)) : removal.report(left: left))
         }

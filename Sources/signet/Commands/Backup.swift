@@ -148,10 +148,10 @@ struct Backup: ParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "restore", abstract: "Take over what a backup holds.",
+            commandName: "restore", abstract: "Restore the accounts of a backup.",
             discussion: """
-                What is here already is never changed. Codes of counters that were used since the backup was made come again: log in
-                with the next ones if a server refuses them.
+                Accounts that are already in the vault are never changed. HOTP codes that were used after the backup was made are printed
+                again: if a server refuses them, log in with the next ones.
                 """)
 
         @Argument(help: "The backup, or '-' for standard input.", completion: .file())

@@ -5,7 +5,7 @@ import SignetNetwork
 struct Demo: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Watch it all work: a server, an authenticator, and logins by code and by push.",
+        abstract: "Run a server and an authenticator, and log in by code and by push.",
         discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
 
     func run() async throws {

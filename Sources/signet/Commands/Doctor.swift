@@ -6,7 +6,7 @@ import SignetStorage
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say how the vault is kept, and what is wrong. The vault is not opened.",
+        abstract: "Report how the vault is protected, and its problems. The vault is not opened.",
         discussion:
             "Ends with 0 when there is a vault that could be opened here, with 78 when not, and with 74 when its file is damaged."
     )
@@ -140,7 +140,8 @@ extension Diagnosis {
             case .keyFile: "keyfile: warning: a copy of this directory can be read"
             }
         let recovery: TerminalText =
-            protection.hasRecovery ? "yes" : "none: if the only key is lost, the vault is; signet protect recovery-key"
+            protection.hasRecovery
+            ? "yes" : "none: without its only key nothing in the vault can be read; create one: signet protect recovery-key"
         var lines: [TerminalText] = ["protection       \(level)", "recovery         \(recovery)"]
         if required > .keyFile {
             lines.append("required         \(required.rawValue) (\(ProtectionLevel.environmentVariable))")
@@ -155,7 +156,7 @@ extension Diagnosis {
 
     private var permissionLines: [TerminalText] {
         permissionProblems.isEmpty
-            ? ["place            private: only this user can reach it"] : permissionProblems.map { "place            \($0)" }
+            ? ["permissions      private: only this user can reach it"] : permissionProblems.map { "permissions      \($0)" }
     }
 }
 
@@ -164,7 +165,7 @@ extension String {
 }
 
 extension KeyProtectorAvailability {
-    fileprivate var text: String { reason.map { "cannot be asked: \($0)" } ?? "can be asked" }
+    fileprivate var text: String { reason.map { "cannot be reached: \($0)" } ?? "reachable" }
     fileprivate var json: JSONValue { JSONText.object(["usable": .bool(isUsable), "reason": .string(reason)]) }
 }
 
@@ -179,7 +180,7 @@ extension VaultHeader {
 extension Diagnosis {
     var json: JSONValue {
         var members: [String: JSONValue] = [
-            "path": .string(path), "place": .array(permissionProblems.map { .string($0) }),
+            "path": .string(path), "permissionProblems": .array(permissionProblems.map { .string($0) }),
             "protectors": .object(
                 Dictionary(uniqueKeysWithValues: protectors.map { ($0.protection.rawValue, $0.availability.json) })),
             "secretServiceOwner": .string(secretServiceOwner), "required": .string(required.rawValue),

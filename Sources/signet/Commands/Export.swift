@@ -8,8 +8,9 @@ struct Export: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the accounts that make codes as a list of otpauth URIs, for another authenticator.",
         discussion: """
-            The list holds the secrets in clear, so it is asked for once more at the terminal, or with --yes. Push accounts and
-            locked ones are not in it; where records cannot be read, or the vault is damaged, it is written without them, with exit code 74. For a copy to keep, make a backup: 'signet backup create'.
+            The list holds the secrets in clear, so signet asks for a confirmation at the terminal; --yes confirms it. Push accounts
+            and locked accounts are not in it. Records that cannot be read are left out, with exit code 74. For a copy to keep,
+            make a backup: 'signet backup create'.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -57,7 +58,7 @@ struct Export: AsyncParsableCommand {
             try TransferFile.write(list, to: file, replacing: replace)
             for line in report(export) { Console.line(line) }
         }
-        guard isWhole else { throw Self.notWhole(damagedCount, "the list is not whole") }
+        guard isWhole else { throw Self.notWhole(damagedCount, "the list is incomplete") }
     }
 
     private static func notWhole(_ damagedCount: Int, _ what: String) -> Failure {

@@ -7,8 +7,9 @@ struct Init: ParsableCommand {
         commandName: "init",
         abstract: "Make the vault.",
         discussion: """
-            Without --protect the first of these that can be used here keeps the key, and it is said which: tpm, secret-service,
-            credential, passphrase. A key file is used only when it is named. A vault that is there already is never touched.
+            Without --protect, the first of these that works on this machine protects the key, and signet prints its name: tpm,
+            secret-service, credential, passphrase. A key file is used only with --protect keyfile. An existing vault is never
+            changed.
             """)
 
     @Option(help: "The key protector: tpm, secret-service, credential, passphrase or keyfile.")
@@ -56,7 +57,7 @@ struct Init: ParsableCommand {
         throw Failure(
             .noVault, "store.keyUnavailable",
             "no key protector works here, and nothing was created. \(reasons.joined(separator: ". ")). "
-                + "If a file beside the records is enough for you, say so: signet init --protect keyfile")
+                + "To keep the key in a file beside the records: signet init --protect keyfile")
     }
 
     private func report(_ directory: VaultDirectory, _ protection: Protection) {

@@ -18,8 +18,8 @@ struct Login: NetworkedCommand {
                 signet login https://am.example.com/am --client desktop --browser
                 signet login --issuer https://id.example.com/realms/staff --client desktop --browser
 
-            An OpenID provider that is no AM has no journey: its login is in the browser or on another device. It needs no settings \
-            file, since it says its addresses itself; SERVER may be its issuer too.
+            An OpenID provider other than AM has no journeys: its login is in the browser or on another device. signet reads the \
+            provider's addresses from its discovery document; SERVER may be the issuer too.
 
             Without a terminal signet asks no questions. --answer gives an answer beforehand, by the name of what is asked: a word \
             such as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
@@ -34,12 +34,12 @@ struct Login: NetworkedCommand {
             account or a device key that the journey has stored in it.
             """)
 
-    @Argument(help: "The server's address, or nothing for a profile that there is.")
+    @Argument(help: "The server's address; not needed for an existing profile.")
     var server: String?
 
     @Option(
         help: ArgumentHelp(
-            "Instead of SERVER: the issuer of an OpenID provider, whose discovery document says the rest. Needs --browser or --device.",
+            "Instead of SERVER: the issuer of an OpenID provider, whose discovery document has its addresses. Needs --browser or --device.",
             valueName: "url"))
     var issuer: String?
 
@@ -62,8 +62,8 @@ struct Login: NetworkedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the client's answers go; without it \(LoginProfile.defaultRedirectURI), with any port. For a server that wants a fixed "
-                + "port, one that is registered there in the same words: http://127.0.0.1:8400/callback.", valueName: "address"))
+            "The redirect URI of the client. Default: \(LoginProfile.defaultRedirectURI), with any port. For a server that requires a "
+                + "fixed port, the exact URI that is registered there: http://127.0.0.1:8400/callback.", valueName: "address"))
     var redirect: String?
 
     @Option(help: "OAuth 2.0 scope to request; can be repeated. Default: openid.")
@@ -94,7 +94,7 @@ struct Login: NetworkedCommand {
     @Flag(help: "Log in on another device, at an address and with a code that are shown. Needs --client.")
     var device = false
 
-    @Flag(help: "Go on with a journey at the link of an e-mail.")
+    @Flag(help: "Continue a journey with the link of an e-mail.")
     var resume = false
 
     @Flag(help: "Run the journey even if the session satisfies it (step-up); without a session it changes nothing.")
@@ -219,7 +219,8 @@ struct Login: NetworkedCommand {
         guard replaced?.browserAddress != nil else { return nil }
         return Failure(
             .notAllowed, "login.former",
-            "logged in, but the server ends the login before only after a confirmation in a browser, so that goes on")
+            "logged in, but the earlier session is still active, because the server ends it only after a confirmation in a browser"
+        )
     }
 
     private func report(_ outcome: LoginAttempt.Outcome, _ profile: LoginProfile, isDefault: Bool) throws {

@@ -6,11 +6,11 @@ import SignetOAuth
 
 struct Logout: NetworkedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "Log out: forget session and tokens here, and end them at the server.",
+        commandName: "logout", abstract: "Log out: delete the session and the tokens here, and end them at the server.",
         discussion: """
-            What is kept here goes first and goes in any case, also without a network. What the server could not be told lives \
-            there until it ends by itself: that is said, with exit code 69 (77 when the server answered and did not do it). A \
-            server that cannot revoke tokens is no fault: until when they are good is said, with exit code 0.
+            signet first deletes the local session and tokens, also without a network. If the server could not be reached, they stay \
+            valid there until they expire: signet reports that with exit code 69, or 77 if the server answered and did not end \
+            them. If a server does not offer to revoke tokens, signet prints until when they are valid, and ends with 0.
 
             An OpenID provider that ends the session with a page may ask for a confirmation there; then the browser opens. With \
             client.signOutRedirectUri in 'login --settings FILE', an address that is registered for the client, it ends the session \
@@ -24,7 +24,7 @@ struct Logout: NetworkedCommand {
 
     @Flag(
         help:
-            "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession: what became of each; tokensExpireAt."
+            "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession (their outcomes); tokensExpireAt."
     )
     var json = false
 
@@ -154,12 +154,12 @@ extension LogOutReport.Outcome {
         case .done, .notNeeded: "ended"
         case .needsBrowser: "to be confirmed in the browser"
         case .showedPage:
-            "the server answered with a page that asks for nothing, which says as a rule that the session has ended; "
+            "the server answered with a page without a question, which usually means that the session has ended; "
                 + "client.signOutRedirectUri (login --settings) gets an answer without a page"
         case .notOffered(let rest):
-            "the server cannot revoke them: the access token is good until \(rest.accessTokenEnd?.text ?? "the server ends it")"
+            "the server cannot revoke them: the access token is valid until \(rest.accessTokenEnd?.text ?? "the server ends it")"
                 + (rest.hasRefreshToken ? ", and the refresh token until the server ends it" : "")
-        case .failed(let error): "not ended, and goes on until it ends by itself: \(Failure(error).reason)"
+        case .failed(let error): "not ended; it stays valid until it expires: \(Failure(error).reason)"
         }
     }
 }

@@ -7,7 +7,7 @@ struct Protect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect",
         abstract: "List, add and remove the key protectors of the vault.",
-        discussion: "Any one of them opens the vault. None is added, removed or preferred but by these commands.",
+        discussion: "Each of them opens the vault alone. Only these commands add or remove one.",
         subcommands: [List.self, Add.self, RecoveryKey.self, Remove.self, Rotate.self, Accept.self])
 
     struct List: ParsableCommand {
@@ -23,7 +23,8 @@ struct Protect: ParsableCommand {
     }
 
     struct Add: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a way into the vault.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Add a key slot, with which another key protector opens the vault.")
 
         @Argument(help: "The key protector to add: tpm, secret-service, credential, passphrase or keyfile.")
         var protection: Protection
@@ -65,7 +66,7 @@ struct Protect: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove a way into the vault; the last one stays.",
+            commandName: "remove", abstract: "Remove a key slot of the vault; the last one cannot be removed.",
             discussion: "A copy of the data key works without a slot: 'signet protect rotate' replaces the data key.")
 
         @Argument(help: "The number of the slot, as 'signet protect list' shows it.")
@@ -89,8 +90,8 @@ struct Protect: ParsableCommand {
 
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate", abstract: "Make a new key and seal everything with it.",
-            discussion: "Every way into the vault is needed once: remove first what cannot be had any more.")
+            commandName: "rotate", abstract: "Create a new data key and seal all records with it.",
+            discussion: "Every key protector is needed once: first remove the slots that can no longer be opened.")
 
         @OptionGroup var options: VaultOptions
 
@@ -107,7 +108,7 @@ struct Protect: ParsableCommand {
                     descriptor: options.passphraseDescriptor, prompt: "Passphrase of slot \(slot.number): ")
                 return session.protectors.asking(source).protector(protection)
             }
-            Console.line("Everything is sealed with a new key.")
+            Console.line("All records are sealed with a new data key.")
         }
     }
 }
@@ -115,7 +116,8 @@ struct Protect: ParsableCommand {
 extension Protect {
     struct RecoveryKey: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "recovery-key", abstract: "Make a recovery key: a second way into the vault, to be written down.",
+            commandName: "recovery-key",
+            abstract: "Create a recovery key, which opens the vault too, and print it for a safe place.",
             discussion: """
                 Prints the key once, alone on standard output. Keep it apart from this machine. Where the vault asks for its
                 passphrase, type the recovery key as it is printed. The key and a copy of the vault suffice to read the vault.
@@ -136,9 +138,9 @@ extension Protect {
 
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "accept-rollback", abstract: "Go on with a copy of the vault that was put back on purpose.",
+            commandName: "accept-rollback", abstract: "Accept an older copy of the vault that was restored on purpose.",
             discussion: """
-                Codes of counters in it may have been used since it was made. Mechanisms whose records are missing are gone from then on.
+                HOTP codes of the copy may have been used since it was made. Mechanisms whose records are missing are removed.
                 """)
 
         @OptionGroup var options: VaultOptions
@@ -146,7 +148,7 @@ extension Protect {
         func run() async throws {
             let session = try Session.open(options, acceptingRollback: true, anyLevel: true)
             let missing = try await session.offline { try await $0.removeMissingMechanisms() }
-            Console.line("This is the vault from now on (epoch \(session.vault.header.epoch)).")
+            Console.line("The copy is accepted as the current vault (epoch \(session.vault.header.epoch)).")
             if missing > 0 {
                 Console.line("\(missing.of("mechanism")) of its accounts had no record; only a backup brings them back.")
             }

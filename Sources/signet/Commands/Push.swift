@@ -12,8 +12,8 @@ struct Push: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "listen", abstract: "Wait for push messages on the server's push stream and store them in the vault.",
             discussion: """
-                Goes on until it is interrupted. A connection that breaks is made again; messages that came meanwhile are not
-                lost. With --once it ends after the first message that can still be answered.
+                Runs until it is interrupted. Reconnects after a lost connection, and then also gets the messages that arrived
+                meanwhile. With --once it ends after the first message that can still be answered.
                 """)
 
         @Argument(help: "The account; not needed when only one takes push messages.")
@@ -119,7 +119,7 @@ struct Push: AsyncParsableCommand {
         @Option(help: "The number that the login page shows, when the message asks for it.")
         var number: Int?
 
-        @Flag(help: "Stand in for the fingerprint reader that this machine lacks: you vouch that it is you.")
+        @Flag(help: "Simulate the fingerprint reader that this machine lacks: you confirm yourself who you are.")
         var simulateBiometric = false
 
         @OptionGroup var trust: TrustOptions

@@ -18,13 +18,13 @@ struct Serve: NetworkedCommand {
             docs/reference/server.md and docs/reference/configuration.md.
             """)
 
-    @Option(help: ArgumentHelp("Serve what a file says: realms, users, clients, journeys, in YAML.", valueName: "file"))
+    @Option(help: ArgumentHelp("A YAML file with realms, users, clients and journeys.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("Say what is in such a file, or everything that is wrong with it, and end.", valueName: "file"))
+    @Option(help: ArgumentHelp("Print a summary of such a file, or all its problems, and exit.", valueName: "file"))
     var validateConfig: String?
 
-    @Flag(help: "Print a file to start from, and end.")
+    @Flag(help: "Print the starter file, and exit.")
     var printDefaultConfig = false
 
     @Option(help: "The address to listen on.")
@@ -35,7 +35,7 @@ struct Serve: NetworkedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The address that clients reach the server at, with its path, such as https://am.example.test/am. Otherwise the host and port.",
+            "The server's address for clients, with its path, such as https://am.example.test/am. Default: the host and port.",
             valueName: "url"))
     var publicURL: String?
 
@@ -55,20 +55,20 @@ struct Serve: NetworkedCommand {
     var pushTimeout: Int?
 
     @Flag(
-        help: "Let programs on this machine that know a token control clock and faults. See docs/reference/admin.md."
+        help: "Let programs on this machine that know a token control the clock and faults. See docs/reference/admin.md."
     )
     var admin = false
 
     @Option(
         help: ArgumentHelp(
-            "As --admin, with the token in this file, of mode 0600; it is made if it is not there. Otherwise one is made for this run.",
+            "Like --admin, with the token in this file of mode 0600, which is created if needed. --admin uses a temporary file.",
             valueName: "file"))
     var adminTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
             "Where the state is kept: a file, memory, or postgresql:... for several servers. Otherwise a file beside the vault.",
-            valueName: "place"))
+            valueName: "location"))
     var state: String?
 
     @Option(
@@ -99,7 +99,7 @@ struct Serve: NetworkedCommand {
     func validate() throws {
         guard allowRemote || EndpointPolicy.isLoopback(host) else {
             throw ValidationError(
-                "--host \(host) can be reached by other machines; pass --allow-remote if that is meant, and --tls, or it is plain http."
+                "--host \(host) can be reached by other machines; pass --allow-remote to permit that, and --tls to avoid plain http."
             )
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }

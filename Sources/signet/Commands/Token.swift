@@ -7,20 +7,20 @@ import SignetOAuth
 struct Token: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Print an access token that is good, and nothing else.",
+        abstract: "Print a valid access token, and nothing else.",
         discussion: """
-            A token that ends within a minute is renewed first: by its refresh token, or by the session. Where that fails for a \
-            reason that may pass, the old one is printed until it ends. However many processes ask at once, the server is asked \
-            once. When the login has ended the exit code is 77, and 'signet login' is the way on. So it is when --refresh finds \
-            neither a refresh token nor a session: then it says until when the token is good.
+            A token that expires within a minute is renewed first, with its refresh token or with the session. If that fails for a \
+            temporary reason, signet prints the old token until it expires. When several processes renew a token at the same \
+            time, only one request is sent. When the login has ended, the exit code is 77: run 'signet login'. The exit code is \
+            also 77 when --refresh finds neither a refresh token nor a session; the error has the time at which the token expires.
 
                 curl -H "Authorization: Bearer $(signet token)" https://api.example.com
             """)
 
-    @Flag(help: "Renew the token even if it is still good.")
+    @Flag(help: "Renew the token even if it is still valid.")
     var refresh = false
 
-    @Flag(help: "Ask no server: print the token that is stored if it has not ended.")
+    @Flag(help: "Send no request: print the stored token unless it has expired.")
     var offline = false
 
     @OptionGroup var profile: ProfileOptions

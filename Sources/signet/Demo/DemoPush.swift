@@ -81,7 +81,7 @@ struct DemoPush {
 
     private func success(of login: JourneyState) async throws -> String {
         guard case .loggedIn = try await browser.wait(from: login) else {
-            throw DemoFailure("the login page did not let in")
+            throw DemoFailure("the login page did not complete the login")
         }
         return "logged in"
     }

@@ -24,7 +24,7 @@ struct DemoScript {
             throw DemoFailure(why)
         }
         steps.printSummary()
-        Console.line("\nAll \(steps.count) steps did what they say.")
+        Console.line("\nAll \(steps.count) steps succeeded.")
     }
 
     private func runSteps(_ steps: inout DemoSteps) async throws {
@@ -80,7 +80,7 @@ struct DemoScript {
             let (_, picture) = try draw(try Browser.step(state), "push.png", inTerminal: false)
             let line = try await environment.signet("enroll", picture).components(separatedBy: "\n")[0]
             guard case .loggedIn = try await browser.wait(from: state) else {
-                throw DemoFailure("the login page did not notice")
+                throw DemoFailure("the login page did not show that the device was registered")
             }
             return ((), line)
         }
@@ -120,7 +120,7 @@ struct DemoScript {
     private func waitForNextCode(_ totp: OATHSettings) async throws {
         let now = SystemWallClock().now
         guard let left = totp.code(at: now).secondsLeft(at: now) else { return }
-        Console.line("      waiting \(left) s for the next code, since each is good once")
+        Console.line("      waiting \(left) s for the next code, because each code is accepted once")
         try await Task.sleep(for: .seconds(left))
     }
 
@@ -141,5 +141,5 @@ func refusal(_ body: () async throws -> JourneyState) async throws -> String {
     } catch let error as JourneyError where error.code == .loginFailed {
         return error.message
     }
-    throw DemoFailure("the server let it pass")
+    throw DemoFailure("the server accepted the code again")
 }

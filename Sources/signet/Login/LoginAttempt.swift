@@ -38,13 +38,13 @@ struct LoginAttempt {
             return try await outcome()
         } catch {
             // The journey may have replaced the earlier login, which then goes on at the server.
-            if let former = client.tokens.replaced?.failure("the login before is replaced here") {
+            if let former = client.tokens.replaced?.failure("the earlier login was replaced on this machine") {
                 Console.error("signet: \(former.message)")
             }
             // A cancellation must also leave nothing behind.
             if leavesNothing {
                 let report = await Task { [client] in await client.logOut() }.value
-                if let failure = report.failure("nothing of this login is kept here") {
+                if let failure = report.failure("no session or token of this login was stored") {
                     Console.error("signet: \(failure.message)")
                 }
                 for remark in report.remarks { Console.error("This login, \(remark)") }
@@ -99,7 +99,7 @@ struct LoginAttempt {
         let kept = leavesNothing || session == nil ? "nothing was kept" : "only the session was kept"
         let advice = error.code == .notConfigured ? "" : "; check --client, --redirect and --scope"
         return Failure(
-            failure.exit, failure.code, "the journey let in, but there is no token, and \(kept): \(failure.message)\(advice)")
+            failure.exit, failure.code, "the journey succeeded, but there is no token, and \(kept): \(failure.message)\(advice)")
     }
 
     /// Runs the journey.

@@ -53,7 +53,7 @@ extension LoginProfile {
             let reason = if case .idToken(let cause) = error.cause { " (\(cause))" } else { "" }
             throw loginRequired("the login at \(url) has ended\(reason)")
         } catch let error as TokenError where error.code == .interactionRequired {
-            throw interactionRequired("the login at \(url) lives, but there is no token", error)
+            throw interactionRequired("the session at \(url) is valid, but there is no token", error)
         }
     }
 
@@ -100,7 +100,9 @@ extension LoginProfile {
         let failure = Failure(error)
         return Failure(
             failure.exit, failure.code,
-            "\(reason): the server wants something of you first (\(failure.message)): signet login --profile \(name) --browser")
+            "\(reason): the server first requires a login in the browser (\(failure.message)): "
+                + "signet login --profile \(name) --browser"
+        )
     }
 
     /// Returns the error for a login that has ended, with the command to log in again.
@@ -113,7 +115,7 @@ extension LoginProfile {
         let time = end.map { "until \($0.text)" } ?? "until the server ends it"
         return Failure(
             .notAllowed, "token.notRenewable",
-            "the token for \(url) cannot be renewed; it is good \(time), and 'signet token' prints it; a new one needs a new login: "
+            "the token for \(url) cannot be renewed; it is valid \(time), and 'signet token' prints it; for a new one, log in again: "
                 + loginCommand)
     }
 
@@ -121,7 +123,7 @@ extension LoginProfile {
     var noJourney: Failure {
         Failure(
             .usage, "login.noJourney",
-            "\(url) is an OpenID provider and no AM, so there is no journey: log in with --browser or --device, and --client ID")
+            "\(url) is an OpenID provider without journeys: log in with --browser or --device, and --client ID")
     }
 
     private var loginCommand: String { "signet login --profile \(name)" + (isProvider ? " --browser" : "") }

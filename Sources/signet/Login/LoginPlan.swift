@@ -31,7 +31,9 @@ struct LoginPlan {
         if let server = arguments.server ?? arguments.issuer.map(LoginProfile.issuer) { settings["url"] = .string(server) }
         if let realm = arguments.realm { settings["realm"] = .string(realm) }
         if settings["url"] == nil {
-            guard !store.profiles.isEmpty else { throw Failure(.usage, "login.noServer", "say where: signet login SERVER") }
+            guard !store.profiles.isEmpty else {
+                throw Failure(.usage, "login.noServer", "no server is given: signet login SERVER")
+            }
             known = try store.profile(arguments.profile)
         } else {
             let target = LoginProfile(
@@ -39,7 +41,7 @@ struct LoginPlan {
                 plainHTTPHosts: arguments.plainHTTP.hosts)
             let name = try arguments.profile ?? LoginProfile.name(for: target.server())
             guard !name.isEmpty, name.isSafeToShow, !name.contains(where: \.isWhitespace) else {
-                throw Failure(.usage, "login.profile", "a profile's name is one word")
+                throw Failure(.usage, "login.profile", "the name of a profile must be one word without control characters")
             }
             known = store.profiles.first { $0.name == name }
             try Self.checkIsSame(known, target)
@@ -95,7 +97,7 @@ struct LoginPlan {
         if !scopes.isEmpty { client["scopes"] = .array(scopes.map { .string(String($0)) }) }
         guard !client.isEmpty else { return nil }
         guard client["id"] != nil else {
-            throw Failure(.usage, "login.noClient", "--redirect and --scope say what a client asks for: say --client ID too")
+            throw Failure(.usage, "login.noClient", "--redirect and --scope are for an OAuth 2.0 client: add --client ID")
         }
         client["redirectUri"] = client["redirectUri"] ?? .string(LoginProfile.defaultRedirectURI)
         client["scopes"] = client["scopes"] ?? .array([.string("openid")])

@@ -78,7 +78,7 @@ struct ProfileStore: Sendable, Equatable {
     private static func read(_ records: any RecordReader) throws(StoreError) -> ProfileStore {
         guard let bytes = try records.record(record) else { return ProfileStore() }
         guard let json = try? JSON.value(of: bytes), let store = ProfileStore(json: json) else {
-            throw StoreError(.corrupt, "read the logins", "the record is not what was written; it was left as it is")
+            throw StoreError(.corrupt, "read the logins", "the record of the login profiles is damaged; it was not changed")
         }
         return store
     }
@@ -93,14 +93,14 @@ struct ProfileStore: Sendable, Equatable {
         }
         guard let wanted = wanted ?? defaultName else {
             if profiles.count == 1 { return profiles[0] }
-            throw Failure(.badInput, "ambiguous", "several servers are known; say --profile with one of: \(names)")
+            throw Failure(.badInput, "ambiguous", "there are several login profiles; select one with --profile: \(names)")
         }
         if let exact = profiles.first(where: { $0.name == wanted }) { return exact }
         let normalizedURL = Self.normalizedURL(wanted)
         let alike = normalizedURL == nil ? [] : profiles.filter { Self.normalizedURL($0.url) == normalizedURL }
         return try alike.only(
             orMissing: "there is no profile '\(wanted)'; there are: \(names)",
-            orSeveral: "that can mean several; say --profile with one of", name: \.name)
+            orSeveral: "several login profiles match; select one with --profile", name: \.name)
     }
 
     /// Returns the normalized form of an address, or nil if the text isn't an address.

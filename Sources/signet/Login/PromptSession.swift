@@ -51,7 +51,7 @@ struct PromptSession {
     /// Asks for a line of text.
     /// - Parameters:
     ///   - question: The question.
-    ///   - standard: The default value for empty input.
+    ///   - defaultValue: The value for empty input.
     /// - Returns: The answer from the arguments or the terminal.
     /// - Throws: ``Failure`` without an answer and a terminal, and for an answer that is not UTF-8; `CancellationError` when the
     ///   input ends.
@@ -121,7 +121,7 @@ struct PromptSession {
     /// Asks for a number.
     /// - Parameters:
     ///   - question: The question.
-    ///   - standard: The default value for empty input; nil if the user must type a number.
+    ///   - defaultValue: The value for empty input; nil if the user must type a number.
     /// - Returns: A finite number.
     /// - Throws: ``Failure`` without an answer and a terminal, and for an argument that is not a number; `CancellationError` when
     ///   the input ends.

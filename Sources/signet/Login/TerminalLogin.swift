@@ -65,7 +65,7 @@ struct TerminalLogin {
             }
             guard count <= Self.maxSteps, callbacks <= Self.maxCallbacks else {
                 throw Failure(
-                    .protocolBroken, "journey.endless", "the journey does not end; given up after \(count) steps")
+                    .protocolBroken, "journey.endless", "the journey did not end within \(count) steps, and signet stopped it")
             }
             screen.show(step, form.prompts)
             try await enrollment.offer(step, &form.prompts)

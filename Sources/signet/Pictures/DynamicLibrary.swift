@@ -30,7 +30,7 @@ struct DynamicLibrary {
         guard MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size,
             let address = dlsym(handle, symbol)
         else {
-            throw .unreadable("the library \(name) has no function \(symbol); is it a very old one?")
+            throw .unreadable("the library \(name) has no function \(symbol); install a newer version of the library")
         }
         return unsafeBitCast(address, to: type)
     }

@@ -23,7 +23,7 @@ enum PictureError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notThere: "there is no such picture"
+        case .notThere: "there is no such file"
         case .denied: "the system does not allow the picture to be read"
         case .unreadable(let reason): "the picture cannot be read: \(reason)"
         case .tooLarge(let size): "too large: \(size)"

@@ -20,7 +20,7 @@ enum ConfigurationFile {
             throw Failure(.badInput, "configuration", "\(path) is larger than \(maxSize >> 20) MiB")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.badInput, "configuration", "\(path) is no text in UTF-8")
+            throw Failure(.badInput, "configuration", "\(path) is not text in UTF-8")
         }
         do {
             return try ServerConfiguration(

@@ -66,9 +66,9 @@ extension ImportReport.Restriction {
     fileprivate var line: TerminalText {
         let parts =
             (lock.map { ["locked (\($0))"] } ?? [])
-            + (policies.isEmpty ? [] : ["only where these rules are kept: \(policies.joined(separator: ", "))"])
+            + (policies.isEmpty ? [] : ["only on a device that meets these policies: \(policies.joined(separator: ", "))"])
         return
-            "From now on, \(account.issuer): \(account.accountName) with all its codes and messages: \(parts.joined(separator: "; "))"
+            "Restricted: \(account.issuer): \(account.accountName) with its codes and messages: \(parts.joined(separator: "; "))"
     }
 
     fileprivate var json: JSONValue {
@@ -103,7 +103,7 @@ extension [String: Int] {
     func lines(for destination: String) -> [TerminalText] {
         guard !isEmpty else { return [] }
         let names = sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
-        return ["Left out, since there is no place for it \(destination): \(names.joined(separator: ", "))"]
+        return ["Left out, because it cannot be stored \(destination): \(names.joined(separator: ", "))"]
     }
 
     /// The numbers as JSON.

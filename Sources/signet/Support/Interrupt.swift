@@ -23,7 +23,7 @@ enum Interrupt {
         }
     }
 
-    /// Runs a blocking `body` and tells it when a termination signal has arrived.
+    /// Runs a blocking `body`, which can ask whether a termination signal has arrived.
     ///
     /// It is for a terminal whose echo is off: a process that simply ended would leave it off.
     static func catchingSignals<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {

@@ -44,18 +44,18 @@ struct PassphraseSource: Sendable {
     private func typed() throws(StoreError) -> Secret {
         guard Terminal.isThere else {
             throw StoreError(
-                .keyUnavailable, "read passphrase", "there is no terminal to ask at; give it on a descriptor: \(option)")
+                .keyUnavailable, "read passphrase", "there is no terminal to ask at; pass it on a file descriptor: \(option)")
         }
         guard let first = try Terminal.hiddenLine(prompt) else {
             throw Self.cancelled
         }
         guard isNew else { return Secret(first) }
         guard let second = try Terminal.hiddenLine("The same again: ") else { throw Self.cancelled }
-        guard second == first else { throw StoreError(.invalid, "read passphrase", "the two are not the same") }
+        guard second == first else { throw StoreError(.invalid, "read passphrase", "the two passphrases are different") }
         return Secret(first)
     }
 
-    private static var cancelled: StoreError { StoreError(.cancelled, "read passphrase", "given up") }
+    private static var cancelled: StoreError { StoreError(.cancelled, "read passphrase", "canceled at the prompt") }
 
     /// Returns the first line of the descriptor, without its line ending.
     private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
@@ -66,7 +66,8 @@ struct PassphraseSource: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw StoreError(
-                    .keyUnavailable, "read passphrase", "descriptor \(descriptor) gives none: \(String(cString: strerror(errno)))"
+                    .keyUnavailable, "read passphrase",
+                    "descriptor \(descriptor) cannot be read: \(String(cString: strerror(errno)))"
                 )
             }
             if count == 0 || byte == UInt8(ascii: "\n") { return bytes }

@@ -21,7 +21,7 @@ struct Selection {
         let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
         return try matches.only(
             orMissing: name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)",
-            orSeveral: "that can mean several; say issuer:account, and --type for a kind"
+            orSeveral: "several mechanisms match; give issuer:account, and the kind with --type"
         ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
     }
 
@@ -31,7 +31,7 @@ struct Selection {
     /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
         try best(accounts, called: name, \.names).only(
-            orMissing: "there is no account called '\(name)'", orSeveral: "that can mean several; say issuer:account",
+            orMissing: "there is no account called '\(name)'", orSeveral: "several accounts match; give issuer:account",
             name: \.fullName)
     }
 

@@ -32,7 +32,7 @@ struct ServeTLSOptions: ParsableArguments {
             throw ValidationError("--tls-certificate and --tls-key belong together.")
         }
         guard certificate == nil || !isOn && directory == nil else {
-            throw ValidationError("--tls makes a certificate, and --tls-certificate names one: say one of the two.")
+            throw ValidationError("--tls and --tls-certificate exclude each other: use one of them.")
         }
     }
 
@@ -48,6 +48,6 @@ struct ServeTLSOptions: ParsableArguments {
         if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first, state.hasPrefix("/") { return "\(state)/tls" }
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return "\(data)/signet-server/tls" }
         if let home = environment["HOME"], home.hasPrefix("/") { return "\(home)/.local/share/signet-server/tls" }
-        throw Failure(.usage, "noHome", "no place for the authority is known: say --tls-directory")
+        throw Failure(.usage, "noHome", "no directory for the certificate authority is known: set one with --tls-directory")
     }
 }

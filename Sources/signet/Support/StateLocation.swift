@@ -49,7 +49,7 @@ enum StateLocation {
         case "memory": "state is in memory"
         case let text? where text.hasPrefix("postgres"): "state is in PostgreSQL"
         case let text?: "state is in \(text)"
-        case nil: "state is in \((try? standard().path) ?? "")/server.sqlite"
+        case nil: "state is in \((try? defaultDirectory().path) ?? "")/server.sqlite"
         }
     }
 

@@ -38,7 +38,7 @@ enum TransferFile {
         guard replacing else { throw occupied(path) }
         // The new file would replace the link or the device itself, and not its target.
         guard status.isFile else {
-            throw Failure(.notAllowed, "file", "\(path) is no ordinary file, and was left as it is; name the file itself")
+            throw Failure(.notAllowed, "file", "\(path) is not an ordinary file, and was left as it is; name the file itself")
         }
     }
 
@@ -66,7 +66,7 @@ enum TransferFile {
             throw error.code == .exists ? occupied(path) : error
         }
         guard try contents(of: path, limit: bytes.count) == bytes else {
-            throw Failure(.store, "file", "\(path) does not read back as it was written")
+            throw Failure(.store, "file", "\(path) was written, but its content differs when it is read again; check the disk")
         }
     }
 

@@ -248,7 +248,7 @@ struct ClientOptionTests {
         let code = try await oath.generateCode(credential.id)
         _ = try? await oath.addCredentialFromUri(Sample.hotp)
         _ = try? await oath.addCredentialFromUri("otpauth://totp/Harbor%20Bank:mira?secret=\(Sample.oathKey)!")
-        _ = try? await oath.generateCode("nobody")
+        _ = try? await oath.generateCode("missing")
 
         let isRefusing = Toggle()
         let fixture = try await PushClientFixture {
@@ -270,7 +270,7 @@ struct ClientOptionTests {
         for call in [
             "Successfully added credential: \(credential.id)", "Successfully generated code for credential: \(credential.id)",
             "Failed to add credential from URI: duplicateMechanism",
-            "Failed to generate code for credential nobody: unknownMechanism", "secret: ",
+            "Failed to generate code for credential missing: unknownMechanism", "secret: ",
             "denyNotification \(notification.id): done", "alreadyAnswered",
             "setDeviceToken \(push.id): notSupported (HTTP 400)", "close: done",
         ] {
@@ -377,7 +377,7 @@ struct ClientOptionTests {
     ]
 
     @Test(
-        "notificationCleanupConfig: Notifications are removed by count, by age, by both, or not at all",
+        "Option notificationCleanupConfig: Notifications are removed by count, by age, by both, or not at all",
         arguments: cleanups, [false, true])
     func cleansUpNotifications(
         row: (NotificationCleanupConfig, onArrival: [Int], later: [Int]), isClosing: Bool

@@ -7,7 +7,8 @@ import TestSupport
 
 /// An OpenID provider with one user and one client, `app`, that answers as others than `signet serve` do.
 ///
-/// It is no AM, so it has only the addresses of its discovery document; or it is an OpenAM with one journey, which logs in at once.
+/// It is not an AM, so it has only the addresses of its discovery document; or it is an OpenAM with one journey, which logs in at
+/// once.
 final class FakeProvider: Sendable {
     /// A response.
     struct Answer: Sendable {
@@ -24,7 +25,7 @@ final class FakeProvider: Sendable {
         }
     }
 
-    /// What the provider offers and answers.
+    /// The provider's capabilities and its answers.
     struct Behavior: Sendable {
         /// The redirect address of the client, which is compared as OpenAM does it; nil for any.
         var redirectURI: String?
@@ -39,7 +40,7 @@ final class FakeProvider: Sendable {
         var userInfoAnswer: Answer?
         /// The claims of a signed userinfo, beside `iss`, `aud` and `sub`.
         var signedUserInfo: [String: JSONValue]?
-        /// The answer of a provider that is no AM to a request of a journey; nil for ``unknownAnswer``.
+        /// The answer of a provider other than AM to a request of a journey; nil for ``unknownAnswer``.
         var journeyAnswer: Answer?
         /// The answer at any other address that the provider does not have, such as that of an AM's discovery document.
         var unknownAnswer = Answer.error(
@@ -80,7 +81,7 @@ final class FakeProvider: Sendable {
 
     deinit { server.withLock { $0?.stop() } }
 
-    /// The address of the provider, which is the issuer of one that is no AM.
+    /// The address of the provider, which is the issuer of one that is not an AM.
     var url: String { "http://127.0.0.1:\(server.withLock { $0?.port ?? 0 })" + (isAM ? "/openam" : "/realms/staff") }
     private var issuer: String { isAM ? "\(url)/oauth2" : url }
     /// The paths of all requests, without the provider's own.

@@ -7,7 +7,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// What OpenID providers other than AM answer, and what OpenAM answers with a page.
+/// Answers of OpenID providers other than AM, and answers of OpenAM with a page.
 @Suite("Sessions and tokens at other OpenID providers")
 struct ForeignProviderTests {
     private static let idToken = "e30.e30.e30"

@@ -94,7 +94,7 @@ enum Operation: String, CaseIterable, Sendable {
 struct NeedsBrowser: Error {}
 
 extension Error {
-    /// Whether the operation may be retried, according to the error of any module.
+    /// True when the operation may be retried, according to the error of any module.
     var mayBeTriedAgain: Bool? {
         switch self {
         case let error as TokenError: error.isRetryable

@@ -65,7 +65,7 @@ final class TestProvider: Sendable {
         /// The scopes granted to a device and to a refresh, in addition to tokens without a named scope.
         var deviceScope = "read"
         var refreshScope = ""
-        /// Whether a grant of `openid` comes without an ID token.
+        /// True when a grant of `openid` comes without an ID token.
         var omitsIDToken = false
         var sendsDate = false
         var key = P256.Signing.PrivateKey()

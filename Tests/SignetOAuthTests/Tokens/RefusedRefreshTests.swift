@@ -52,7 +52,7 @@ struct RefusedRefreshTests {
     }
 
     @Test(
-        "Its tokens are revoked, the old ones are not used any more, and a login is required with the reason",
+        "The tokens of a refused response are revoked, the old ones are not used, and a login is required with the reason",
         arguments: [
             (["sub": .string("mallory")], .subject), (["iss": .string("https://evil.example.test")], .issuer),
             (["aud": .string("other")], .audience), (["exp": .integer(1)], .expired),

@@ -53,7 +53,7 @@ struct RefusedRefreshTokenTests {
     }
 
     @Test(
-        "It is not sent again while the session gets no token, whether the server rotates refresh tokens or not",
+        "A refused refresh token is not sent again while the session gets no token, with and without rotation",
         arguments: [true, false, nil] as [Bool?], ["invalid_client", "invalid_request"])
     func sendsRefusedTokenOnce(isRotated: Bool?, error: String) async throws {
         try await with(error, isRotated: isRotated, .set { $0.faults["authorize"] = .cut }) {

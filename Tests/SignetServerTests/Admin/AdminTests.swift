@@ -386,7 +386,7 @@ struct AdminTests {
         (.get, "request-log?stauts=200", nil, 400, "Unknown parameter 'stauts'"),
         (.get, "request-log?status=x", nil, 400, "0 to 999"),
         (.get, "request-log?step=x", nil, 400, "approved"), (.get, "request-log?wait=3600", nil, 400, "at most 60"),
-        (.get, "request-log?oauth=a&device=b", nil, 400, "one way"), (.get, "request-log?wait=nan", nil, 400, "at most 60"),
+        (.get, "request-log?oauth=a&device=b", nil, 400, "only one parameter"), (.get, "request-log?wait=nan", nil, 400, "at most 60"),
         (.post, "request-log", "{}", 405, ""), (.get, "nothing", nil, 404, ""), (.get, "reset", nil, 405, ""),
         (.get, "sessions/x", nil, 405, ""),
         (.post, "users", #"{"name": "a/b", "password": "p"}"#, 400, "slashes"), (.get, "users/%zz", nil, 404, ""),

@@ -72,7 +72,7 @@ struct DecisionNodeTests {
             """
         try await TestServer.run(journeys: journeys) { server in
             var step = try await server.logIn("J").step
-            #expect(step.callbacks.map(\.type) == ["PollingWaitCallback"] && step.callbacks[0].output("message") == "Patience")
+            #expect(step.callbacks.map(\.type) == ["PollingWaitCallback"] && step.callbacks[0].output("message") == "Waiting")
             step = try await server.next(step).step
             let reply = try await server.next(step)
             guard !isDetected else {
@@ -162,7 +162,7 @@ struct DecisionNodeTests {
     }
 
     @Test(
-        "A KBA node asks as many of the user's questions as configured, and all answers must be right",
+        "A KBA node asks as many of the user's questions as configured, and a wrong answer fails",
         arguments: [("Rex", true), ("Max", false)])
     func asksConfiguredNumberOfQuestions(answer: String, succeeds: Bool) async throws {
         let journeys = """

@@ -84,7 +84,7 @@ struct ProtectionConfigurationTests {
                     "3:18: server, tls: `certificate`: there is no file /none.pem",
                     "4:10: server, tls: `key`: there is no file /none.key",
                 ])
-            #expect(problems("text", "a/server.key") == ["3:18: server, tls: `certificate`: /text is no certificate in PEM"])
+            #expect(problems("text", "a/server.key") == ["3:18: server, tls: `certificate`: /text is not a certificate in PEM"])
             #expect(
                 problems("a/server.pem", "b/server.key") == [
                     "4:10: server, tls: `key`: /b/server.key is not the key of /a/server.pem"

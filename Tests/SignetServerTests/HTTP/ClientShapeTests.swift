@@ -22,12 +22,12 @@ struct ClientShape: Sendable, CustomTestStringConvertible {
     var additions: [String: JSONValue] = [:]
     /// The types of callbacks that the SDK never sends back.
     var drops: Set<String> = []
-    /// Whether the session is sent in a cookie, in the header of that name, or in both.
+    /// The places in which the session is sent: in a cookie, in the header of that name, or in both.
     var showsSession: (header: Bool, cookie: Bool)
     var authorizeHeaders: [String: String]
     /// The parameters of a token refresh, besides the token and the client.
     var refresh: [String: String]?
-    /// Whether form values are sent unencoded.
+    /// True when form values are sent unencoded.
     var writesPlainForms = false
     var tokenHeaders: [String: String] = [:]
     var logoutHeaders: [String: String]

@@ -135,7 +135,7 @@ struct UserDevicesTests {
         try await TestServer.run { server in
             let identifier = "714524572-2799534390"
             var session = ""
-            for device in ["Browser", "Desk browser"] {
+            for device in ["Browser", "Work browser"] {
                 var step = try await server.logIn("DeviceProfileCallback").step
                 let metadata: JSONValue = .object(["platform": .object(["deviceName": .string(device)])])
                 let profile: JSONValue = .object(["identifier": .string(identifier), "metadata": metadata])
@@ -148,13 +148,13 @@ struct UserDevicesTests {
             #expect(device["_id"] == .string(identifier) && device["identifier"] == .string(identifier))
 
             // The JavaScript SDKs send the whole device back.
-            device["alias"] = "Desk"
+            device["alias"] = "Work"
             let path = "\(Self.users)/mira/devices/profile/\(identifier)"
             let header = [
                 "iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0", "Content-Type": "application/json",
             ]
             let renamed = try await server.send(.put, path, headers: header, body: JSON.text(of: .object(device)))
-            #expect(renamed.status == 200 && renamed.json["alias"] == "Desk")
+            #expect(renamed.status == 200 && renamed.json["alias"] == "Work")
             #expect(try await server.send(.get, path, headers: header).json["_id"] == .string(identifier))
             #expect(try await server.send(.delete, path, headers: header).status == 200)
             #expect(try await list(server, session, "profile").json["result"] == .array([]))

@@ -22,7 +22,7 @@ struct RecoveryPageTests {
     @Test(
         "S4: The page with recovery codes is the script alone, from which JavaScript SDKs read all codes and the device's name",
         arguments: [
-            (.oath, "OATH Device", "OATH Device"), (.push, "Push Device", "Push Device"), (.webauthn, "Desk key", "Desk key"),
+            (.oath, "OATH Device", "OATH Device"), (.push, "Push Device", "Push Device"), (.webauthn, "Blue key", "Blue key"),
             (.webauthn, "<b>My \"1\"\\n key", "&lt;b&gt;My &quot;1&quot;\\\\n key"),
         ] as [(DeviceKind, String, String)])
     func scriptIsAlone(kind: DeviceKind, device: String, shown: String) throws {

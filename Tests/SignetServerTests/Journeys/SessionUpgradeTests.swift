@@ -124,7 +124,7 @@ struct SessionUpgradeTests {
     }
 
     @Test(
-        "S17: noSession is true in any case",
+        "S17: The parameter noSession is read in any letter case",
         arguments: [("TRUE", false), ("True", false), ("true", false), ("", true), ("1", true)])
     func readsNoSession(value: String, hasToken: Bool) async throws {
         try await TestServer.live(.sample()) { server in

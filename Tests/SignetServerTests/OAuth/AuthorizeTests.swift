@@ -85,7 +85,7 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "acr_values selects one of the journeys that it names, and the id_token names the completed journey",
+        "The parameter acr_values selects one of the journeys that it names, and the id_token names the completed journey",
         arguments: [
             ("nothing", nil, nil), ("PushAnswer", nil, nil), ("Login", nil, "Login"), ("ChoiceCallback Login", nil, "Login"),
             ("ChoiceCallback", "ChoiceCallback", nil), ("nothing ChoiceCallback Failure", "ChoiceCallback", nil),

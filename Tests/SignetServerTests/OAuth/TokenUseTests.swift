@@ -26,7 +26,7 @@ struct TokenUseTests {
     }
 
     @Test(
-        "userinfo accepts a token under any spelling of the scheme and in the form of a POST request",
+        "The userinfo endpoint accepts a token under any spelling of the scheme and in the form of a POST request",
         arguments: ["Bearer", "bearer", "BEARER", "form"])
     func userInfoAcceptsEveryTokenTransport(scheme: String) async throws {
         try await TestServer.run { server in
@@ -42,7 +42,7 @@ struct TokenUseTests {
     }
 
     @Test(
-        "userinfo answers a request without a valid token with a challenge",
+        "The userinfo endpoint answers a request without a valid token with a challenge",
         arguments: [
             (nil, "Bearer"), ("Basic eDp5", "Bearer"), ("Bearer x", "Bearer error=\"invalid_token\""), ("Bearer", "Bearer"),
         ] as [(String?, String)])

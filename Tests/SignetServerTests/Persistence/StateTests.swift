@@ -134,7 +134,7 @@ struct StateTests {
         }
     }
 
-    /// Edits of a user's entry and the expected user, whom a journey locked and gave the password "other".
+    /// Edits of a user's entry and the expected user, after a journey locked that user and set the password "other".
     static let edits: [(edit: @Sendable (inout User) -> Void, isLocked: Bool, password: String)] = [
         ({ _ in }, true, "other"),
         ({ $0.claims["email"] = "mira@example.test" }, true, "other"),

@@ -197,12 +197,12 @@ struct TransactionTests {
                 #expect(try await server.logIn("Login", name: "noa", password: "wrong").status == 401)
                 let authID = step.authId
                 seen.withLock {
-                    $0 = ["spoilt": tampered, "access": tokens.access, "newer": newer.access, "authID": authID]
+                    $0 = ["tampered": tampered, "access": tokens.access, "newer": newer.access, "authID": authID]
                 }
             }
             try await location.server(clock: clock, limit) { server in
                 let seen = seen.withLock { $0 }
-                #expect(try await server.exchange(seen["spoilt", default: ""]).error == "invalid_grant")
+                #expect(try await server.exchange(seen["tampered", default: ""]).error == "invalid_grant")
                 #expect(try await server.userInfo(seen["access", default: ""]).status == 401)
                 #expect(try await server.userInfo(seen["newer", default: ""]).status == 401)
                 let continuation = JourneyContinuation(

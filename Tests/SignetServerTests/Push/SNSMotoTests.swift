@@ -38,7 +38,7 @@ struct SNSMotoTests {
                 }
                 let push = try #require(try await server.inbox(phone.uid).last)
                 let endpoint = try #require(try await moto.endpoints().first)
-                #expect(endpoint.token == "token" && endpoint.arn.contains(":endpoint/GCM/desk/"))
+                #expect(endpoint.token == "token" && endpoint.arn.contains(":endpoint/GCM/app/"))
                 let message = try #require(endpoint.messages.first)
                 #expect(
                     SNSEnvelope.unwrap(message, for: .google)

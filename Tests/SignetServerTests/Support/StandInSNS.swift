@@ -36,7 +36,7 @@ final class StandInSNS: Sendable {
 
     static let application = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
     static let apple = "arn:aws:sns:eu-west-1:123456789012:app/APNS/signet"
-    static let endpoint = "arn:aws:sns:eu-west-1:123456789012:endpoint/GCM/desk/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
+    static let endpoint = "arn:aws:sns:eu-west-1:123456789012:endpoint/GCM/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
 
     private let log: Log
     private let server: RawServer

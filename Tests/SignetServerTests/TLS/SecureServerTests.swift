@@ -152,10 +152,10 @@ struct SecureServerTests {
             let (certificate, key) = (directory.file("a/server.pem"), directory.file("a/server.key"))
             for (certificate, key, word) in [
                 (directory.file("none"), key, "there is no file"), (certificate, directory.file("none"), "there is no file"),
-                (directory.file("text"), key, "no certificate"), (certificate, directory.file("text"), "no key"),
+                (directory.file("text"), key, "not a certificate"), (certificate, directory.file("text"), "not a key"),
                 (certificate, directory.file("b/server.key"), "is not the key of"),
                 (certificate, directory.file("open.key"), "chmod 600"),
-                (directory.path, key, "is no file"),
+                (directory.path, key, "is not a file"),
             ] {
                 let error = await #expect(throws: ServerTLSError.self) {
                     try await Self.serve(.files(certificate: certificate, key: key)) { _ in }

@@ -54,7 +54,7 @@ struct UserActionTests {
     }
 
     @Test(
-        "S9: validateGoto returns a permitted address, and the console for any other one",
+        "S9: The action validateGoto returns a permitted address, and the console for any other one",
         arguments: [
             (#""/am/console""#, "/am/console"), (#""http://127.0.0.1:8080/am/x""#, "http://127.0.0.1:8080/am/x"),
             (#""https://app.example.test/bye""#, "https://app.example.test/bye"),

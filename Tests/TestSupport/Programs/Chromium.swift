@@ -184,13 +184,15 @@ package struct ChromiumPage: Sendable {
         try await evaluate("document.querySelector(\(Self.literal(selector)))?.innerText ?? ''").string ?? ""
     }
 
-    /// Focuses a field and replaces its content.
+    /// Waits for a field of a page that has loaded completely, focuses the field and replaces its content.
+    /// - Throws: ``Chromium/Failure`` when the timeout ends before there is such a field.
     package func fill(_ selector: String, _ text: String) async throws {
         try await wait(for: "(e => { e?.focus(); e?.select?.(); return e })(\(Self.loaded(selector)))")
         try await call("Input.insertText", ["text": .string(text)])
     }
 
-    /// Clicks an element with the mouse.
+    /// Waits for an element of a page that has loaded completely, and clicks it with the mouse.
+    /// - Throws: ``Chromium/Failure`` when the timeout ends before there is such an element.
     package func click(_ selector: String) async throws {
         let point = try await value(
             of:

@@ -27,7 +27,7 @@ package enum DjangoProvider {
         try await TemporaryDirectory.with { directory in
             let (port, redirectPort) = (try ReservedPort(), try ReservedPort())
             let redirectURI = "http://127.0.0.1:\(redirectPort.number)/cb"
-            try Data(settings(directory).utf8).write(to: URL(filePath: directory.file("desk.py")))
+            try Data(settings(directory).utf8).write(to: URL(filePath: directory.file("signet_provider.py")))
             try await run("openssl", ["genrsa", "-out", directory.file("oidc.key"), "2048"], directory)
             try await python(directory, "migrate", "-v0")
             try await python(directory, "createsuperuser", "--noinput", "--username", "alice", "--email", "alice@example.test")
@@ -63,7 +63,7 @@ package enum DjangoProvider {
     private static func environment(_ directory: TemporaryDirectory) -> [String: String] {
         [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "PYTHONPATH": directory.path,
-            "PYTHONDONTWRITEBYTECODE": "1", "DJANGO_SETTINGS_MODULE": "desk", "DJANGO_SUPERUSER_PASSWORD": "alicepw1",
+            "PYTHONDONTWRITEBYTECODE": "1", "DJANGO_SETTINGS_MODULE": "signet_provider", "DJANGO_SUPERUSER_PASSWORD": "alicepw1",
         ]
     }
 
@@ -86,7 +86,7 @@ package enum DjangoProvider {
         TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP_DIRS': True, 'OPTIONS': {
             'context_processors': ['django.template.context_processors.request', 'django.contrib.auth.context_processors.auth',
                                    'django.contrib.messages.context_processors.messages']}}]
-        DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': '\(directory.file("desk.sqlite"))',
+        DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': '\(directory.file("provider.sqlite"))',
                                  'OPTIONS': {'timeout': 30}}}
         STATIC_URL = '/static/'
         OAUTH2_PROVIDER = {'OIDC_ENABLED': True, 'OIDC_RSA_PRIVATE_KEY': open('\(directory.file("oidc.key"))').read(),

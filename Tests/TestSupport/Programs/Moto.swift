@@ -93,7 +93,7 @@ package struct Moto: Sendable {
             let answer = try await ask(
                 "sns", "2010-03-31",
                 [
-                    ("Action", "CreatePlatformApplication"), ("Name", "desk"), ("Platform", platform),
+                    ("Action", "CreatePlatformApplication"), ("Name", "app"), ("Platform", platform),
                     ("Attributes.entry.1.key", "PlatformCredential"), ("Attributes.entry.1.value", "x"),
                 ])
             return element("PlatformApplicationArn", in: answer)

@@ -44,7 +44,7 @@ enum FRAuthConfig {
         do {
             return isPlist ? try PropertyListDecoder().decode(JSONValue.self, from: bytes) : try JSON.value(of: bytes)
         } catch {
-            throw .invalidConfiguration("\(name) is no \(isPlist ? "property list" : "JSON")")
+            throw .invalidConfiguration("\(name) is not \(isPlist ? "a property list" : "JSON")")
         }
     }
 }

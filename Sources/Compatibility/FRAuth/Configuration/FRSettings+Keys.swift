@@ -74,7 +74,7 @@ extension FRSettings {
     /// - Throws: ``ConfigError/invalidConfiguration(_:)`` when the document isn't an object, or when a value has a wrong type:
     ///   the error names the key.
     init(document: JSONValue) throws(ConfigError) {
-        guard let members = document.object else { throw .invalidConfiguration("the document is no dictionary") }
+        guard let members = document.object else { throw .invalidConfiguration("the document is not a dictionary") }
         self.init()
         for key in FROptionsKey.allCases { try set(key, members[key.rawValue] ?? .null) }
     }

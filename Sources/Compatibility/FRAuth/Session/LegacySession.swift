@@ -266,7 +266,8 @@ extension LegacySession {
         } catch {
             let failure =
                 error as? StoreError
-                ?? StoreError(.typeMismatch, "read the last settings", "they are none: call FRAuth.shared.logout() to begin anew")
+                ?? StoreError(
+                    .typeMismatch, "read the last settings", "they cannot be decoded: call FRAuth.shared.logout() to begin anew")
             state.withLock { state in
                 state.failure = failure
                 // Without a vault, no stored session exists that could be sent to the wrong server.

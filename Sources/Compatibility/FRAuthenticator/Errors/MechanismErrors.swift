@@ -33,7 +33,7 @@ public enum MechanismError: CodedFRError, Hashable {
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .invalidQRCode:
-            (6_000_000, "Not an enrollment URI", "this is no otpauth, pushauth or mfauth URI, or it offers nothing")
+            (6_000_000, "Not an enrollment URI", "this is not an otpauth, pushauth or mfauth URI, or it offers nothing")
         case .invalidType:
             (6_000_001, "Unknown type of mechanism", "the URI is for neither totp, hotp nor push")
         case .missingInformation(let part):

@@ -43,7 +43,7 @@ extension PushNotification {
     public func accept(challengeResponse: String) async throws {
         try check(.challenge, "accept(challengeResponse:)")
         guard let number = Int(challengeResponse) else {
-            throw MechanismError.invalidInformation("the challenge response is no number")
+            throw MechanismError.invalidInformation("the challenge response is not a number")
         }
         try await engine().answer(self) { authenticator, id in try await authenticator.approve(id, number: number) }
     }

@@ -195,7 +195,7 @@ public struct KeychainService: Sendable {
         do {
             return try JSON.decode([String: Item].self, from: bytes)
         } catch {
-            throw StoreError(.typeMismatch, "read the items of a service", "they are none")
+            throw StoreError(.typeMismatch, "read the items of a service", "they cannot be decoded")
         }
     }
 }

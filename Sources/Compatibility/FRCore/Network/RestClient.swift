@@ -81,7 +81,7 @@ private struct CompletedRequest: Sendable {
         let final = request
         outcome = await Swift.Result(of: {
             guard let message = final.message else {
-                throw NetworkError.invalidRequest("\(final): the address is no web address")
+                throw NetworkError.invalidRequest("\(final): the address is not a web address")
             }
             do throws(EndpointError) {
                 _ = try Endpoint(message.url, policy: process.policy)

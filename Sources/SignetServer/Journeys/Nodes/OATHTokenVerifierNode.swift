@@ -39,7 +39,7 @@ struct OATHTokenVerifierNode: Node {
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
         guard journey.pendingOATH == nil else {
-            // The user has just seen the secret of this device, so a code of it is no guess and clears no lockout.
+            // The user has just seen the secret of this device, so its code proves nothing and clears no lockout.
             if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
             guard device.verifier.verify(code, at: tx.now) == .accepted else { return .transition(.failureOutcome) }
             journey.pendingOATH = device

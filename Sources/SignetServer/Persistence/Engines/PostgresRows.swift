@@ -16,6 +16,10 @@ final class PostgresRows: RowStore {
     ///
     /// It is nil after it was lost, until the next transaction.
     private let connection = Mutex<PostgresConnection?>(nil)
+    /// Allows one transaction at a time.
+    ///
+    /// It is a semaphore like that of ``PostgresPool``, because its holder waits for the database and for other processes. A
+    /// ``Mutex`` protects a value in memory for the short time of a closure.
     private let turn = DispatchSemaphore(value: 1)
     private let isClosed = Latch()
     private let sweeper: PostgresSweeper

@@ -11,7 +11,7 @@ final class RowCapacities: Sendable {
 
     init(_ capacities: [String: Int]) { self.capacities = capacities }
 
-    /// Notes that rows are written.
+    /// Counts rows that are written.
     /// - Parameters:
     ///   - kind: The kind of the rows.
     ///   - count: The number of the rows.

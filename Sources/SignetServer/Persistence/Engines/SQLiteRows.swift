@@ -93,7 +93,7 @@ final class SQLiteRows: RowStore {
             }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
             throw StoreError(
-                .outcomeUnknown, "write the state", "the disk did not confirm the change: it is there, or nothing of it",
+                .outcomeUnknown, "write the state", "the disk did not confirm the change: it was stored completely or not at all",
                 status: error.extendedResultCode.rawValue)
         } catch {
             throw SQLiteFailure.storeError(error, "write the state")

@@ -152,7 +152,7 @@ extension Keyring {
             guard library.functions.secret_item_get_locked(object.pointer) == 0 else { throw .lockedKeyring(bus.operation) }
             guard let value = library.functions.secret_item_get_secret(object.pointer) else {
                 // Another program removed the item between the search and the read.
-                throw StoreError(.busy, bus.operation, "another program changed the keyring in the middle of this")
+                throw StoreError(.busy, bus.operation, "another program changed the keyring during this operation; try again")
             }
             defer { library.functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
             var length = 0

@@ -85,7 +85,8 @@ struct GLibFailure: Error {
         switch (domain, code) {
         case ("secret-error", 2): return .lockedKeyring(operation)
         case ("secret-error", 3), ("g-dbus-error-quark", 19), ("g-dbus-error-quark", 41), ("g-dbus-error-quark", 42):
-            return StoreError(.busy, operation, "another program changed the keyring in the middle of this (\(shortMessage))")
+            return StoreError(
+                .busy, operation, "another program changed the keyring during this operation; try again (\(shortMessage))")
         case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3):
             return StoreError(
                 .keyUnavailable, operation,
@@ -94,7 +95,7 @@ struct GLibFailure: Error {
         case ("g-io-error-quark", 19), ("g-io-error-quark", 24), ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 12),
             ("g-dbus-error-quark", 20):
             return StoreError(.keyUnavailable, operation, "the keyring did not answer (\(shortMessage))")
-        default: return StoreError(.keyUnavailable, operation, "the keyring cannot be asked (\(shortMessage))")
+        default: return StoreError(.keyUnavailable, operation, "the request to the keyring failed (\(shortMessage))")
         }
     }
 

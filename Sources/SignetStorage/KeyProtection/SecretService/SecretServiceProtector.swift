@@ -50,7 +50,7 @@ public struct SecretServiceProtector: RollbackProtector {
             // A second attempt, after another program interfered, may find the item of the first one.
             guard try Self.keys(in: keyring.items(attributes)).contains(key) else {
                 throw StoreError(
-                    .failed, "seal vault", "the keyring took a key and does not give it back; nothing was sealed with it")
+                    .failed, "seal vault", "the keyring accepted a key but does not return it; nothing was sealed with it")
             }
         }
         return try WrappedKey.seal(dataKey, with: key, header: [WrappedKey.version] + id, context: context)
@@ -117,7 +117,7 @@ public struct SecretServiceProtector: RollbackProtector {
                     try keyring.create(label: "Signet: the epoch of vault \(id)", attributes, secret: String(epoch))
                 }
                 guard try Self.epochs(in: keyring.items(attributes)).max() == epoch else {
-                    throw StoreError(.failed, operation, "the keyring took an epoch and does not give it back")
+                    throw StoreError(.failed, operation, "the keyring accepted an epoch but does not return it")
                 }
             }
         }
@@ -176,7 +176,7 @@ extension SecretServiceProtector {
             (try? Base64.decode(String(decoding: item.secret.bytes, as: UTF8.self))).map { Secret($0) }
         }.filter { $0.count == keyLength }
         guard !keys.isEmpty else {
-            throw StoreError(.keyMismatch, "open vault", "what the keyring holds is not a key of Signet's")
+            throw StoreError(.keyMismatch, "open vault", "the item in the keyring does not contain a key of Signet")
         }
         return keys
     }
@@ -185,7 +185,7 @@ extension SecretServiceProtector {
         var epochs: [UInt64] = []
         for item in items {
             guard let epoch = UInt64(String(decoding: item.secret.bytes, as: UTF8.self)) else {
-                throw StoreError(.corrupt, "read epoch", "what the keyring holds as the vault's epoch is not a number")
+                throw StoreError(.corrupt, "read epoch", "the keyring's item for the vault's epoch does not contain a number")
             }
             epochs.append(epoch)
         }

@@ -71,7 +71,7 @@ final class SessionBus {
             }
             if answer == 1 { return try body() }
             guard call.remaining > .milliseconds(500) else {
-                throw StoreError(.busy, operation, "another process is at the same for too long")
+                throw StoreError(.busy, operation, "another process holds the lock for this operation for too long; try again")
             }
             usleep(10_000)
         }

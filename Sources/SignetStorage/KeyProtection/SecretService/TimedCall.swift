@@ -8,6 +8,9 @@ import SignetCore
 ///
 /// When its time is over, the waiting caller cancels it. If it does not react, the caller abandons it: some waits of GLib cannot
 /// be canceled, and end after 25 seconds.
+///
+/// `withTimeout` does not fit here: it limits a task for a fixed time, but the callers of the keyring are synchronous, and a call
+/// that asks the user gets more time while it runs.
 final class TimedCall: Sendable {
     private let timeout: Duration
     private let end: Mutex<SuspendingClock.Instant>
@@ -53,7 +56,7 @@ final class TimedCall: Sendable {
         let isStarted = detachThread {
             answer.give(Result { () throws(StoreError) in try body(LibSecret.load(operation), call) })
         }
-        guard isStarted else { throw StoreError(.failed, operation, "there is no thread left to ask the keyring on") }
+        guard isStarted else { throw StoreError(.failed, operation, "no thread could be started for the request to the keyring") }
         while call.remaining > .zero {
             if let result = answer.value(until: .now() + call.remaining / .seconds(1)) { return try result.get() }
         }

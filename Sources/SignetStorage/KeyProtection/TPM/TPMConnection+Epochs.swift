@@ -108,7 +108,7 @@ extension TPMConnection {
             "read an epoch",
             tss.Esys_NV_Read(esys, handle, handle, session(.answer), Self.none, Self.none, 8, 0, &data))
         guard let data, data.pointee.size == 8 else {
-            throw StoreError(.failed, "read an epoch", "the TPM did not give all of it")
+            throw StoreError(.failed, "read an epoch", "the TPM returned less than the 8 bytes of an epoch")
         }
         return bytes(of: data.pointee.buffer, 8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -128,15 +128,15 @@ extension TPMConnection {
             let answer = tss.Esys_NV_DefineSpace(
                 esys, Self.owner, try session(.command), Self.none, Self.none, &password, &area, &handle)
             if TPMResponse(code: answer).kind == .defined { continue }
-            try check("make room for an epoch", answer)
+            try check("define an NV index for an epoch", answer)
             return EpochIndex(handle: handle, base: base, epoch: nil)
         }
-        throw StoreError(.full, "make room for an epoch", "other programs have taken every place in the TPM where it could be")
+        throw StoreError(.full, "define an NV index for an epoch", "other programs use every NV index that Signet may use")
     }
 
     private func set(_ epoch: UInt64, in index: EpochIndex) throws(StoreError) {
         guard let bit = TPMEpochRange.bit(for: epoch, base: index.base) else {
-            throw StoreError(.failed, "remember an epoch", "it does not fit its place")
+            throw StoreError(.failed, "remember an epoch", "the epoch is outside of the range of its NV index")
         }
         try check(
             "remember an epoch",
@@ -149,7 +149,7 @@ extension TPMConnection {
             let answer = tss.Esys_NV_UndefineSpace(
                 esys, Self.owner, index.handle, try session([]), Self.none, Self.none)
             // If the index does not exist, another program has removed it at the same time.
-            if TPMResponse(code: answer).kind != .handle { try check("give back the room of an epoch", answer) }
+            if TPMResponse(code: answer).kind != .handle { try check("remove the NV index of an epoch", answer) }
         }
     }
 

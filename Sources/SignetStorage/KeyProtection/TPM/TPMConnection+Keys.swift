@@ -77,7 +77,9 @@ extension TPMConnection {
         // This has to be the name that tpm2-tss computes from the public area to which it will encrypt the session's secret, not
         // the name in the TPM's response.
         try check("look at the TPM's storage key", tss.Esys_TR_GetName(esys, handle, &name))
-        guard let area, let name else { throw StoreError(.failed, "look at the TPM's storage key", "the TPM did not show it") }
+        guard let area, let name else {
+            throw StoreError(.failed, "look at the TPM's storage key", "the TPM returned no storage key")
+        }
         return StorageKey(
             handle: handle, name: bytes(of: name.pointee.name, name.pointee.size), area: area.pointee.publicArea)
     }
@@ -132,7 +134,7 @@ extension TPMConnection {
             tss.Esys_Create(
                 esys, storageKey.handle, session([.command, .answer]), Self.none, Self.none, &secrets, &template, &outside,
                 &registers, &sealed, &area, nil, nil, nil))
-        guard let sealed, let area else { throw StoreError(.failed, "make a key in the TPM", "the TPM gave none") }
+        guard let sealed, let area else { throw StoreError(.failed, "make a key in the TPM", "the TPM returned no key") }
         return TPMKey(storageKey: storageKey.name, blob: try blob(area, sealed))
     }
 
@@ -189,7 +191,7 @@ extension TPMConnection {
 
     func agree(with point: [UInt8]) throws(StoreError) -> Secret {
         let operation = "use the key in the TPM"
-        guard let loadedKey else { throw StoreError(.failed, operation, "none is loaded") }
+        guard let loadedKey else { throw StoreError(.failed, operation, "no key is loaded") }
         guard point.count == 65, point[0] == 4 else {
             throw StoreError(.corrupt, operation, "what was sealed does not begin with a point of P-256")
         }

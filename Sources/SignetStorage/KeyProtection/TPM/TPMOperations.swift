@@ -43,7 +43,7 @@ enum TPMAccess {
         else {
             throw StoreError(
                 .keyUnavailable, "open the TPM",
-                "name the way to it, for example \(TPMProtector.defaultTCTI): it is never searched")
+                "name the TPM's interface (TCTI), for example \(TPMProtector.defaultTCTI): Signet does not search for one")
         }
         #if canImport(CTSS2) && canImport(Glibc)
         return try TPMConnection(tcti)

@@ -92,7 +92,7 @@ struct TPMResponse {
         case .inputOutput, .noConnection:
             (.keyUnavailable, "the connection to the TPM failed")
         case .forgedAnswer:
-            (.failed, "the TPM's answer was changed on the way here, and was not used")
+            (.failed, "the TPM's response was changed on its way to this process, and was discarded")
         case .handle, .defined, nil:
             (.failed, "the TPM refuses")
         }
