@@ -13,7 +13,7 @@ LINT = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(LINT))
 
-from lint_common import RULES, STRICT_RULES, mask  # noqa: E402
+from lint_common import RULES, STRICT_RULES, mask, prose  # noqa: E402
 
 CORE = "Sources/SignetCore/Rule.swift"
 STORE = "Sources/SignetStorage/Store.swift"
@@ -217,12 +217,31 @@ FAULTS = [
     ("macros", {RULE_TESTS: "func a() {\n    #expect(a.contains { $0 })\n}\n"}, f"{RULE_TESTS}:2:", "inside #expect"),
     ("macros", {RULE_TESTS: "let b = try #require(\n    f(x) ?? a.first { $0 })\n"}, f"{RULE_TESTS}:1:", "inside #expect"),
     ("macros", {RULE_TESTS: '#expect(a, "\\(b.map { $0 })")\n'}, f"{RULE_TESTS}:1:", "inside #expect"),
+    ("test-names", {RULE_TESTS: '@Test("it holds")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "is not a statement"),
+    ("test-names", {RULE_TESTS: '@Test("S1: it holds")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "is not a statement"),
+    ("test-names", {RULE_TESTS: '@Test("Is it so?")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "is not a statement"),
+    ("test-names", {RULE_TESTS: '@Test("It holds.")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "is not a statement"),
+    ("test-names", {"Tests/SignetStorageTests/StoreTests.swift": '@Test("S1, C2: A store holds")\nfunc holds() {}\n'},
+     "Tests/SignetStorageTests/StoreTests.swift:1:", f"the test function holds is in {RULE_TESTS} too"),
     ("words", {STORE: "/// What it holds.\nlet a = 1\n"}, f"{STORE}:1:", "begins with `What`"),
     ("words", {STORE: "/// A store.\n///\n/// Nobody else has it.\nlet a = 1\n"}, f"{STORE}:3:", "name the actor"),
     ("words", {STORE: "/// Whether it is\n/// no store.\nlet a = 1\n", WORDS: f"3 {STORE}\n"}, f"{STORE}:1:", "1 places"),
     ("words", {STORE: "final class Desk {}\n"}, f"{STORE}:1:", "`Desk` is an old term"),
     ("words", {RULE_TESTS: "let byHand = true\n"}, f"{RULE_TESTS}:1:", "`byHand` is an old term"),
     ("words", {PAGE: "# 1\n\nNobody else has it.\n"}, f"{PAGE}:3:", "name the actor"),
+    ("words", {"CHANGELOG.md": "# 1\n\nThe `desk` is new.\n"}, "CHANGELOG.md:3:", "`desk` is an old term"),
+    ("words", {STORE: "let a = 1  // Sent by the courier.\n"}, f"{STORE}:1:", "`courier` is an old term"),
+    ("words", {STORE: "let a = 1  // Nobody reads it.\n"}, f"{STORE}:1:", "name the actor"),
+    ("words", {STORE: 'let a = "\\(b) is no number"\n'}, f"{STORE}:1:", "say what it is"),
+    ("words", {STORE: 'let a = """\n    one\n    sent to nobody here\n    """\n'}, f"{STORE}:3:", "name the actor"),
+    ("words", {RULE_TESTS: '@Test("A thief gets in")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "`thief` is an old term"),
+    ("words", {RULE_TESTS: '@Suite("Rules for who asks")\nstruct A {}\n'}, f"{RULE_TESTS}:1:", "name the actor"),
+    ("words", {RULE_TESTS: "/// Whether it holds.\nlet a = true\n"}, f"{RULE_TESTS}:1:", "begins with `Whether`"),
+    ("words", {"Sources/SignetServer/Pages/app.js": "// The journaled form\n"}, "Sources/SignetServer/Pages/app.js:1:", "old term"),
+    ("words", {".ci/run": "# Everybody waits for it.\n"}, ".ci/run:1:", "name the actor"),
+    ("words", {STORE: 'let a = "custodian"\n', ALLOW: f'words {STORE}:"custodian" -- stored\n'}, f"{ALLOW}:1:", "1 exceptions"),
+    ("words", {ALLOW: f'words {STORE}:"desk" -- stored\n', WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "matches nothing any more"),
+    ("words", {WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "0 exceptions"),
     ("words", {WORDS: f"1 {STORE}\n"}, f"{STORE}:1:", "0 places"),
     ("words", {WORDS: "1 Sources/Gone.swift\n"}, f"{WORDS}:1:", "there is no file"),
     ("language", manifest('NonsendingByDefault")', 'Sending")'), "Package.swift:17:", "NonisolatedNonsendingByDefault"),
@@ -305,6 +324,26 @@ class Rules(unittest.TestCase):
             subprocess.run([LINT / "words", "--shrink", root], check=True)
             self.assertEqual(words.read_text(), f"1 {STORE}\n")
 
+    def test_ordinary_english_is_no_old_term_and_no_riddle(self):
+        code = '''\
+            /// An attacker that knows a name. There is no file, and it is no longer valid.
+            let names = ["nobody", "no one", "user=nobody dbname=a", "users/nobody", "who"]
+            // A user who leaves, a mailbox of emails, in front of a proxy, a capital letter, the front end, the desktop, os.walk.
+            let text = "no one-time code is left; there are no keys; PRAGMA journal_mode; made up of parts; HTTP verbs"
+            @Test("A note tells the place, at the moment of the refusal, as usual; the original bytes are on standard output")
+            func isLetter() {}
+        '''
+        self.assertEqual(self.judge("words", {RULE_TESTS: code, "CHANGELOG.md": code}), (0, ""))
+
+    def test_an_exception_to_words_excuses_one_text_of_one_file(self):
+        allowed = {ALLOW: f'words {STORE}:"custodian" -- stored\n', WORDS: f"1 {ALLOW}\n"}
+        stored = 'let key = "custodian"\n'
+        self.assertEqual(self.judge("words", {STORE: stored} | allowed), (0, ""))
+        status, said = self.judge("words", {STORE: stored + "// A custodian.\n", CORE: stored} | allowed)
+        self.assertEqual((status, said.count("\n")), (1, 2), said)
+        self.assertIn(f"{STORE}:2:", said)
+        self.assertIn(f"{CORE}:1:", said)
+
     def test_a_good_tree_passes_every_rule(self):
         for rule in STRICT_RULES + RULES + ["all"]:
             with self.subTest(rule):
@@ -361,6 +400,16 @@ class Masking(unittest.TestCase):
         for source, expected in cases:
             with self.subTest(source):
                 self.assertEqual(mask(source), expected)
+
+    def test_prose_is_the_comments_and_the_literals_without_interpolated_code(self):
+        source = 'a("b \\(c("d e")) f") // g\n/* h\n*/ #"i"#'
+        self.assertEqual(
+            prose(source),
+            [
+                (2, True, "·b \\····· ···· f·"), (9, True, "·d e·"), (21, False, "// g"), (26, False, "/* h\n*/"),
+                (34, True, "··i··"),
+            ],
+        )
 
 
 if __name__ == "__main__":
