@@ -207,8 +207,8 @@ let package = Package(
                 logging, lifecycle, unixSignals, metrics, tracing,
             ],
             resources: [
-                .embedInCode("Pages/Assets/app.css"), .embedInCode("Pages/Assets/app.js"),
-                .embedInCode("Pages/Assets/app.svg"),
+                .embedInCode("Web/Assets/app.css"), .embedInCode("Pages/Assets/app.js"),
+                .embedInCode("Web/Assets/app.svg"),
             ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the commands that need them.

@@ -8,7 +8,7 @@ import Testing
 
 /// The push message resource of section 3.6 of protocol/authenticator.md, in its correct form.
 @Suite("Push message resource")
-struct PushMessageResourceTests {
+struct PushMessageRouteTests {
     private static let authenticate = "/am/json/push/sns/message?_action=authenticate"
 
     private func expectBadRequest(_ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -124,7 +124,7 @@ public protocol Store {
     "README.md": "[It](docs/protocol/wire.md#12-a-message), `Sources/*/Rule.swift`, " + PAGE + ", [here](#top)\n# Top\n",
     "Makefile": "# protocol/wire.md sections 1\n# and 1.2\n",
     STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
-    "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
+    "Sources/SignetStorage/Stores/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
     "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n\nlet text = String(validating: [], as: UTF8.self)\n",
     "Tests/SignetStorageTests/StoreTests.swift": "@testable import SignetStorage\n",
     "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet now = Date()\n"
@@ -237,7 +237,7 @@ FAULTS = [
     ("words", {RULE_TESTS: '@Test("A thief gets in")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "`thief` is an old term"),
     ("words", {RULE_TESTS: '@Suite("Rules for who asks")\nstruct A {}\n'}, f"{RULE_TESTS}:1:", "name the actor"),
     ("words", {RULE_TESTS: "/// Whether it holds.\nlet a = true\n"}, f"{RULE_TESTS}:1:", "begins with `Whether`"),
-    ("words", {"Sources/SignetServer/Pages/app.js": "// The journaled form\n"}, "Sources/SignetServer/Pages/app.js:1:", "old term"),
+    ("words", {"Sources/SignetServer/Web/app.js": "// The journaled form\n"}, "Sources/SignetServer/Web/app.js:1:", "old term"),
     ("words", {".ci/run": "# Everybody waits for it.\n"}, ".ci/run:1:", "name the actor"),
     ("words", {STORE: 'let a = "custodian"\n', ALLOW: f'words {STORE}:"custodian" -- stored\n'}, f"{ALLOW}:1:", "1 exceptions"),
     ("words", {ALLOW: f'words {STORE}:"desk" -- stored\n', WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "matches nothing any more"),
