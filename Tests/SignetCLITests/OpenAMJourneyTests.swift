@@ -157,6 +157,25 @@ struct OpenAMJourneyTests {
         }
     }
 
+    @Test(
+        "K4: Tokens of an OpenAM are revoked at logout and at the next login, although its discovery document omits the endpoint",
+        arguments: [.none, .chain([.dataStore])] as [FakeOpenAM.Step])
+    func revokesAtDiscoveredOpenAM(step: FakeOpenAM.Step) async throws {
+        let server = try FakeOpenAM(step)
+        try await CommandLineFixture.with { cli in
+            let discovery = "\(server.url)/oauth2/realms/root/.well-known/openid-configuration"
+            let settings = try cli.write(#"{"endpoints":{"discovery":"\#(discovery)"}}"#.utf8, to: "settings.json")
+            try await logIn(cli, server, "--client", "app", "--scope", "profile", "--settings", settings).succeeds()
+            // In the first case, the end of the session is the first answer that shows the OpenAM.
+            let logout = try await cli.signet("logout", "--json").succeeds().json
+            #expect(logout["tokens"]?.string == "done" && logout["complete"]?.bool == true)
+            #expect(server.read(\.oauth.revoked) == ["refresh-2"] && server.sessions.isEmpty)
+            try await logIn(cli, server, "--client", "app", "--scope", "profile", "--settings", settings).succeeds()
+            let second = try await logIn(cli, server, "--scope", "openid").succeeds()
+            #expect(server.read(\.oauth.revoked) == ["refresh-2", "refresh-4"] && !second.errors.contains("cannot revoke"))
+        }
+    }
+
     @Test("A login with the default scope gets an ID token from OpenAM, which its keys verify, also after a renewal")
     func getsIDToken() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))

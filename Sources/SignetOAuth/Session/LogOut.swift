@@ -128,10 +128,16 @@ extension TokenSource {
 
     /// Performs the second half of a logout: the requests to the server.
     package func end(_ removed: RemovedCredentials, endsOpenIDSession: Bool) async -> LogOutReport {
+        recallDialect(of: try? removed.session.get())
         async let tokens = outcome(revoking: removed.token)
         async let ended = outcome(of: removed.session) { try await $0.logOut($1, cookies: removed.cookies) }
         // A server that ends the session of an ID token may also remove its tokens, so the requests must not run in parallel.
-        let revoked = await tokens
+        var revoked = await tokens
+        if case .notOffered = revoked {
+            // The end of the session may be the first answer that shows an OpenAM, which revokes tokens.
+            _ = await ended
+            if server.dialect.current == .openAM { revoked = await outcome(revoking: removed.token) }
+        }
         var openID = LogOutReport.Outcome.notNeeded
         if endsOpenIDSession || !removed.hadSession {
             switch removed.token.map({ $0?.idToken }) {

@@ -141,6 +141,7 @@ extension TokenSource {
         do {
             let (token, old) = try await store.withLock {
                 let stored = try await store.contents()
+                recallDialect(of: stored.session)
                 // The tokens belong to the session that is stored at the same time, and are removed with it.
                 var token = token
                 token.session = stored.session.map(SessionIdentity.init)
@@ -191,6 +192,7 @@ extension TokenSource {
         do {
             token = try await store.withLock {
                 let token = try await store.record()
+                recallDialect(of: try? await store.session())
                 // The record of a refused refresh stays until the user logs in again.
                 if token?.refusal == nil { try await store.removeToken() }
                 forget()

@@ -300,7 +300,7 @@ extension AuthorizationServerClient {
     /// Without a refresh token, revokes the access token (RFC 7009). Of a record of a refused refresh, revokes the refused grant.
     func revoke(_ token: AccessToken) async throws {
         guard let token = token.revocable else { return }
-        let url = try await address(\.revoke, "revocation endpoint")
+        let url = try await revocationAddress()
         let fields = [
             ("token", (token.refreshToken ?? token.value).text),
             ("token_type_hint", token.refreshToken == nil ? "access_token" : "refresh_token"),
@@ -312,6 +312,19 @@ extension AuthorizationServerClient {
             response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
         }
         try mustBeDone(response)
+    }
+
+    /// Returns the revocation endpoint.
+    ///
+    /// The discovery document of an OpenAM omits it (protocol/journey.md section 8.4). Its path begins like that of the token
+    /// endpoint, so the token is sent to the server that issued it.
+    private func revocationAddress() async throws -> String {
+        let endpoints = known.revoke == nil ? try await described() : known
+        let name = "/access_token"
+        if endpoints.revoke == nil, dialect.current == .openAM, let token = endpoints.token, token.hasSuffix(name) {
+            return try checked("\(token.dropLast(name.count))/token/revoke")
+        }
+        return try await address(\.revoke, "revocation endpoint")
     }
 
     // MARK: Requests

@@ -85,7 +85,8 @@ public struct OAuthEndpoints: Sendable, Hashable {
         }
         self.init(
             authorize: address(.authorize), token: address(.token),
-            // OpenAM advertises a revocation endpoint that doesn't work.
+            // OpenAM revokes at the default address, which its discovery document omits (protocol/journey.md section 8.4). Where an
+            // answer has shown the OpenAM, `AuthorizationServerClient.revoke(_:)` finds the address.
             revoke: profile.dialect == .openAM ? profile.address(of: .revoke) : address(.revoke),
             userInfo: address(.userInfo), endSession: address(.endSession), session: profile.address(of: .session),
             deviceAuthorization: address(.deviceCode), jwks: address(.jwks), issuer: profile.issuer,

@@ -2,6 +2,13 @@ import SignetCore
 
 /// The revocation of tokens that the app doesn't use any more.
 extension TokenSource {
+    /// Takes over the variant of the protocol that is stored with a session, because OpenAM has another revocation endpoint.
+    ///
+    /// Without a session, the known variant stays.
+    func recallDialect(of session: SSOToken?) {
+        if let session { server.dialect.recall(session) }
+    }
+
     /// Records a replaced or removed token for ``revokeReplaced()``.
     ///
     /// A server may have issued the same access token or refresh token again.

@@ -241,6 +241,7 @@ public final class TokenSource: Sendable {
 
     private func applyRules(rejected: AccessToken?) async throws -> Renewal {
         let stored = try await store.contents()
+        recallDialect(of: stored.session)
         if let record = stored.refused { return .refused(record) }
         let (token, session) = (stored.token, stored.session)
         let isRejected = rejected != nil && token?.value == rejected?.value
