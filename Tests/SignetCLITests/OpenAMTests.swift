@@ -17,6 +17,16 @@ struct OpenAMTests {
         + #"{\"challenge\":{\"value\":\"QVFJQzV3\"},\"timeout\":60000,\"rpId\":\"openam.example.org\",\"allowCredentials\":[]}"#
         + #""},{"name":"messageType","value":"0"}]}]"#
 
+    /// The step with which OpenAM's WebAuthn module registers a passkey, as recorded (authenticate 994), with fewer algorithms.
+    private static let moduleRegistrationStep =
+        "[\(passwordCallback)," + #"{"type":"TextOutputCallback","output":[{"name":"message","value":""#
+        + #"{\"rp\":{\"id\":\"openam.example.org\",\"name\":\"openam.example.org\"},"#
+        + #"\"user\":{\"id\":\"ZGF2ZQ==\",\"name\":\"dave\",\"displayName\":\"dave\"},"#
+        + #"\"challenge\":{\"value\":\"QVFJQzV3\"},\"pubKeyCredParams\":[{\"type\":\"public-key\",\"alg\":-7}],"#
+        + #"\"timeout\":60000,\"excludeCredentials\":[],"#
+        + #"\"authenticatorSelection\":{\"requireResidentKey\":true,\"userVerification\":\"preferred\"},"#
+        + #"\"attestation\":\"none\"}"# + #""},{"name":"messageType","value":"0"}]}]"#
+
     /// A WebAuthn request of AM with a password field beside it.
     private static let metadataStep =
         "[\(passwordCallback)," + #"{"type":"MetadataCallback","output":[{"name":"data","value":"#
@@ -26,9 +36,11 @@ struct OpenAMTests {
 
     private static let password = "correct horse battery"
 
-    @Test("C4: OpenAM's WebAuthn module is refused with 77, and the password is not sent", arguments: [[], ["--json"]])
-    func refusesWebAuthnModule(options: [String]) async throws {
-        let server = try FakeOpenAM(.asking(callbacks: Self.moduleStep))
+    @Test(
+        "C4: OpenAM's WebAuthn module is refused with 77, and the password is not sent",
+        arguments: [moduleStep, moduleRegistrationStep], [[], ["--json"]])
+    func refusesWebAuthnModule(step: String, options: [String]) async throws {
+        let server = try FakeOpenAM(.asking(callbacks: step))
         try await CommandLineFixture.with { cli in
             let login = try await cli.start(
                 ["login", server.url, "--answer", "password=-"] + options, input: .text(Self.password + "\n")

@@ -74,10 +74,20 @@ struct WebAuthnTests {
     private static let moduleOptions =
         #"{"challenge":{"value":"QVFJQzV3"},"timeout":60000,"rpId":"openam.example.org","allowCredentials":[],"userVerification":"preferred"}"#
 
-    @Test("C4: OpenAM's WebAuthn module is recognized by the JSON next to its PasswordCallback")
-    func recognizesOpenAMModule() throws {
-        let step = moduleStep(Self.moduleOptions)
-        #expect(step.webAuthnModuleOptions?["rpId"]?.string == "openam.example.org")
+    /// The options of the page on which a passkey is registered, as recorded (authenticate 994), with fewer algorithms.
+    private static let moduleRegistrationOptions =
+        #"{"rp":{"id":"openam.example.org","name":"openam.example.org"},"user":{"id":"ZGF2ZQ==","name":"dave","displayName":"dave"},"#
+        + #""challenge":{"value":"QVFJQzV3"},"pubKeyCredParams":[{"type":"public-key","alg":-7},{"type":"public-key","alg":-257}],"#
+        + #""timeout":60000,"excludeCredentials":[],"#
+        + #""authenticatorSelection":{"requireResidentKey":true,"userVerification":"preferred"},"attestation":"none"}"#
+
+    @Test(
+        "C4: OpenAM's WebAuthn module is recognized by the JSON next to its PasswordCallback",
+        arguments: [moduleOptions, moduleRegistrationOptions])
+    func recognizesOpenAMModule(options: String) {
+        let step = moduleStep(options)
+        let domain = step.webAuthnModuleOptions.flatMap { $0["rpId"] ?? $0["rp"]?["id"] }?.string
+        #expect(domain == "openam.example.org")
         #expect(step.asksForPasskey && WebAuthnRequest(step) == nil)
     }
 

@@ -4,7 +4,8 @@ import TestSupport
 
 /// A server that shows the pages of one journey in order, as OpenAM 16.0.5 was recorded to, and then logs the user in.
 ///
-/// It also registers a device for push.
+/// It refuses an answer whose callbacks are not those of the page, as OpenAM does, and the page can be answered again. It also
+/// registers a device for push.
 final class PagedOpenAM: Sendable {
     /// A page: the members of a step that OpenAM sends, with the callbacks as JSON.
     struct Page: Sendable {
@@ -16,6 +17,13 @@ final class PagedOpenAM: Sendable {
             let info = JSON.text(of: JSONValue.array(infoText.map { .string($0) }))
             return "{\"authId\":\"\(authId)\",\"template\":\"\",\"stage\":\"Page1\",\"header\":\(PagedOpenAM.quoted(header)),"
                 + "\"infoText\":\(info),\"callbacks\":[\(callbacks.joined(separator: ","))]}"
+        }
+
+        /// Returns the message of the refusal of an answer; nil for one with the number and the types of the page's callbacks.
+        fileprivate func refusal(of answers: [JSONValue]) -> String? {
+            let types = callbacks.map { (try? JSON.value(of: $0.utf8))?["type"]?.string }
+            guard answers.count == types.count else { return "Incorrect number of callbacks found in JSON response" }
+            return answers.map { $0["type"]?.string } == types ? nil : "Required callback not found in JSON response"
         }
     }
 
@@ -63,24 +71,33 @@ final class PagedOpenAM: Sendable {
 
         func answer(_ request: RawConnection.Request, _ connection: RawConnection) {
             let isJourney = request.line.contains("/authenticate?") || request.line.contains("/authenticate ")
-            let body = isJourney ? authenticate(request) : register(request)
-            connection.answer("200 OK", headers: ["Content-Type: application/json"], body)
+            let answer = isJourney ? authenticate(request) : Answer(body: register(request))
+            connection.answer(answer.status, headers: ["Content-Type: application/json"], answer.body)
         }
 
-        private func authenticate(_ request: RawConnection.Request) -> String {
+        private struct Answer {
+            var status = "200 OK"
+            let body: String
+        }
+
+        private func authenticate(_ request: RawConnection.Request) -> Answer {
             let answer = (try? JSON.value(of: request.body.utf8)) ?? .null
+            let pages = pages("http://\(request.header("host") ?? "")/openam")
             var next = 0
             if let page = answer["authId"]?.string?.split(separator: "-").last.flatMap({ Int($0) }) {
+                if pages.indices.contains(page), let message = pages[page].refusal(of: answer["callbacks"]?.array ?? []) {
+                    return Answer(
+                        status: "400 Bad Request", body: #"{"code":400,"reason":"Bad Request","message":"\#(message)"}"#)
+                }
                 state.withLock { $0.answers.append(answer) }
                 next = page + 1
             } else {
                 state.withLock { $0.starts.append(request.line) }
             }
-            let pages = pages("http://\(request.header("host") ?? "")/openam")
             guard pages.indices.contains(next) else {
-                return #"{"tokenId":"sso-1","successUrl":"/openam/console","realm":"/"}"#
+                return Answer(body: #"{"tokenId":"sso-1","successUrl":"/openam/console","realm":"/"}"#)
             }
-            return pages[next].json(authId: "page-\(next)")
+            return Answer(body: pages[next].json(authId: "page-\(next)"))
         }
 
         private func register(_ request: RawConnection.Request) -> String {
