@@ -85,7 +85,7 @@ struct ProtocolUpgradeTests {
         }
     }
 
-    @Test("The command curl --http2 gets two responses in one call", .enabled(if: Programs.missing(["curl"]).isEmpty))
+    @Test("S1: The command curl --http2 gets two responses in one call", .enabled(if: Programs.missing(["curl"]).isEmpty))
     func curlHTTP2() async throws {
         try await Self.serve { port in
             let url = "http://127.0.0.1:\(port)/am/health"

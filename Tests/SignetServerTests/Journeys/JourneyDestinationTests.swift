@@ -40,7 +40,7 @@ struct JourneyDestinationTests {
         }
     }
 
-    @Test("The parameter gotoOnFail reaches failureUrl when it belongs to the server or to a client", arguments: gotos)
+    @Test("S10: The parameter gotoOnFail reaches failureUrl when it belongs to the server or to a client", arguments: gotos)
     func returnsGotoOnFail(goto: String, successURL: String) async throws {
         try await TestServer.live(.sample()) { server in
             func filled(_ text: String) -> String { text.replacing("{server}", with: server.url) }
@@ -51,7 +51,7 @@ struct JourneyDestinationTests {
         }
     }
 
-    @Test("The URLs of a journey's nodes are returned, unless the request names others")
+    @Test("S10: The URLs of a journey's nodes are returned, unless the request names others")
     func returnsURLsOfJourney() async throws {
         try await TestServer.live(try .sample(journeys: Self.journeys)) { server in
             let right = try await server.logIn(Self.urls)
