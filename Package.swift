@@ -207,7 +207,7 @@ let package = Package(
                 logging, lifecycle, unixSignals, metrics, tracing,
             ],
             resources: [
-                .embedInCode("Web/Assets/app.css"), .embedInCode("Pages/Assets/app.js"),
+                .embedInCode("Web/Assets/app.css"), .embedInCode("Web/Assets/app.js"),
                 .embedInCode("Web/Assets/app.svg"),
             ],
             swiftSettings: rules),
