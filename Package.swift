@@ -149,10 +149,10 @@ let package = Package(
             name: "PingLogger", dependencies: ["SignetCore", logging], path: "Sources/Compatibility/PingLogger",
             swiftSettings: rules),
         .target(
-            name: "PingCommons", dependencies: ["PingLogger", "SignetAuthenticator", "SignetCore"],
+            name: "PingCommons", dependencies: ["PingLogger", "SignetAuthenticator", "SignetCore", "SignetNetwork"],
             path: "Sources/Compatibility/PingCommons", swiftSettings: rules),
         .target(
-            name: "PingOrchestrate", dependencies: ["PingLogger", "SignetCore", "SignetNetwork", "SignetStorage"],
+            name: "PingOrchestrate", dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetNetwork", "SignetStorage"],
             path: "Sources/Compatibility/PingOrchestrate", swiftSettings: rules),
         .target(
             name: "PingOidc", dependencies: ["PingOrchestrate", "SignetCore", "SignetNetwork", "SignetOAuth", "SignetStorage"],
@@ -329,7 +329,8 @@ let package = Package(
         .testTarget(
             name: "PingPushTests",
             dependencies: [
-                "PingPush", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport",
+                "PingOrchestrate", "PingPush", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage",
+                "SignetTesting", "TestSupport",
             ], swiftSettings: rules),
         .testTarget(
             name: "FRAuthenticatorTests",

@@ -3,6 +3,7 @@
 @_exported public import PingLogger
 @_exported public import SignetStorage
 
+@_exported public import class PingCommons.HttpClient
 @_exported public import typealias SignetNetwork.ContentReceiver
 @_exported public import struct SignetNetwork.HTTPHeaders
 @_exported public import struct SignetNetwork.HTTPRequest

@@ -1,4 +1,5 @@
 public import Foundation
+public import PingCommons
 import SignetCore
 package import SignetNetwork
 
@@ -105,12 +106,12 @@ extension HttpResponse {
 }
 
 extension HttpClient {
-    /// Sends a request.
-    /// - Parameter request: The request. Plain `http` is allowed to loopback addresses only.
+    /// Sends a request with the timeout of this client.
+    /// - Parameter request: The request. Plain `http` is allowed to loopback addresses and to ``plainHTTPHosts``.
     /// - Returns: The content and the response.
     /// - Throws: `TransportError`, or the error for an address that may not be used.
     public func sendRequest(request: Request) async throws -> (Data, URLResponse) {
-        let response = try await send(request, timeout: 60, policy: .secure)
+        let response = try await send(request, timeout: timeoutIntervalForRequest, policy: .secure)
         return (response.data, response.response)
     }
 }

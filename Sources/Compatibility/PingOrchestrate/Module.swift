@@ -1,3 +1,5 @@
+public import PingCommons
+
 /// A part of a workflow that takes part in its requests and responses, with a configuration of its own.
 public final class Module<ModuleConfig: Sendable>: Equatable, Sendable {
     /// Registers the handlers of the module.

@@ -1,4 +1,5 @@
 public import Foundation
+public import PingCommons
 import SignetCore
 
 /// The settings of a workflow.

@@ -1,3 +1,4 @@
+public import PingCommons
 public import PingLogger
 import SignetCore
 

@@ -1,3 +1,4 @@
+import PingCommons
 import SignetCore
 import SignetNetwork
 
@@ -32,5 +33,14 @@ struct TimedTransport: HTTPTransport {
         var request = request
         request.timeout = limit
         return try await transport.stream(request, receive: receive)
+    }
+}
+
+extension HttpClient {
+    /// The transport with the timeout.
+    var timedTransport: any HTTPTransport {
+        let seconds = timeoutIntervalForRequest
+        let limit = seconds > 0 && seconds <= 86_400 ? seconds : 60
+        return TimedTransport(transport: transport, limit: .seconds(limit))
     }
 }

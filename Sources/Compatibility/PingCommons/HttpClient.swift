@@ -2,9 +2,10 @@ public import Foundation
 import SignetCore
 public import SignetNetwork
 
-/// The HTTP client of a ``PingAMPushHandler``.
+/// The HTTP client of a workflow of PingOrchestrate, and of PingPush's `PingAMPushHandler`.
 public final class HttpClient: Sendable {
-    private let transport: any HTTPTransport
+    /// The transport that sends the requests.
+    package let transport: any HTTPTransport
     private let timeout = Mutex<TimeInterval>(60)
     private let plainHosts = Mutex<Set<String>>([])
 
@@ -14,26 +15,19 @@ public final class HttpClient: Sendable {
         self.transport = transport ?? DefaultTransport.make()
     }
 
-    /// The seconds that a request may take.
+    /// The timeout of one request, in seconds.
     ///
-    /// The default is 60.
+    /// The default is 60. A workflow uses the timeout of its own settings instead.
     public var timeoutIntervalForRequest: TimeInterval {
         get { timeout.withLock { $0 } }
         set { timeout.withLock { $0 = newValue } }
     }
 
-    /// The hosts that push endpoints may have plain `http` to, for test networks: the traffic can be read in transit.
+    /// The hosts that plain `http` is allowed to, in addition to loopback addresses.
     ///
-    /// Without it, only loopback addresses may use plain `http`.
+    /// Use it in test networks only: the traffic can be read in transit.
     public var plainHTTPHosts: Set<String> {
         get { plainHosts.withLock { $0 } }
         set { plainHosts.withLock { $0 = newValue } }
-    }
-
-    /// The transport with the timeout.
-    var timedTransport: any HTTPTransport {
-        let seconds = timeoutIntervalForRequest
-        let limit = seconds > 0 && seconds <= 86_400 ? seconds : 60
-        return TimedTransport(transport: transport, limit: .seconds(limit))
     }
 }
