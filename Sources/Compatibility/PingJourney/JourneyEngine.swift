@@ -21,7 +21,7 @@ final class JourneyEngine: Sendable {
         let cookies = context.get(key: SharedContext.Keys.cookieStorage) as? CookieConfig ?? CookieConfig()
         let profile = try Self.profile(config, oidc.settings)
         let transport = (oidc.httpClient ?? config.httpClient).transport
-        let store = try Self.store(profile, session, oidc, cookies, config[setting: JourneySettings.keychain] as? VaultProvider)
+        let store = try Self.store(profile, session, oidc, cookies, config)
         let interceptors: [any SignetNetwork.RequestInterceptor] = [SDKIdentification.ping]
         tokens = try TokenSource(
             profile, store: store, transport: transport, interceptors: interceptors,
@@ -85,17 +85,36 @@ final class JourneyEngine: Sendable {
 
     private static func store(
         _ profile: ServerProfile, _ session: SessionConfig, _ oidc: OidcClientConfig, _ cookies: CookieConfig,
-        _ keychain: VaultProvider?
+        _ config: JourneyConfig
     ) throws -> SessionStore {
         // All programs of the user share the vault, so the server and the client are a part of the default names.
         let name = SessionStore.name(for: profile)
-        session.sessions.useAccount("\(SharedContext.Keys.sessionConfigKey)/\(name)", in: keychain ?? .default)
-        oidc.tokens.useAccount("\(OidcClientConfig.account)/\(name)", in: keychain ?? .default)
-        cookies.stored.useAccount("\(SharedContext.Keys.cookieStorage)/\(name)", in: keychain ?? .default)
-        let isShared = keychain == nil && session.sessions.isDefault && oidc.tokens.isDefault
+        let given = config[setting: JourneySettings.keychain] as? VaultProvider
+        let keychain = given ?? VaultProvider.default
+        let encryptor = config[setting: JourneySettings.encryptor] as? any Encryptor
+        let sessions = session.sessions
+        sessions.useAccount("\(SharedContext.Keys.sessionConfigKey)/\(name)", in: keychain, openedBy: encryptor)
+        oidc.tokens.useAccount("\(OidcClientConfig.account)/\(name)", in: keychain, openedBy: encryptor) { token in
+            try await Self.bound(token, to: sessions)
+        }
+        cookies.stored.useAccount("\(SharedContext.Keys.cookieStorage)/\(name)", in: keychain, openedBy: encryptor)
+        let isShared = given == nil && sessions.isDefault && oidc.tokens.isDefault
         return try SessionStore(
-            tokens: TokenSlot(oidc), session: SessionSlot(sessions: session.sessions), cookies: CookieSlot(cookies: cookies),
+            tokens: TokenSlot(oidc), session: SessionSlot(sessions: sessions), cookies: CookieSlot(cookies: cookies),
             lockFile: isShared ? SessionStore.lockFile(for: "\(SharedContext.Keys.sessionConfigKey)/\(name)") : nil)
+    }
+
+    /// Returns tokens of the Ping SDK as those of its session.
+    ///
+    /// That SDK has one session, and does not store it with the tokens. Unbound tokens would be revoked beside a session. Tokens
+    /// beside another session stay unbound, because they may be those of another user.
+    private static func bound(_ token: Token, to sessions: StorageSetting<SSOTokenImpl>) async throws -> Token {
+        guard let session = try await sessions.get(), let original = try await sessions.original(),
+            session.value == original.value, let engineSession = session.token
+        else { return token }
+        var record = token.record
+        record.session = SessionIdentity(engineSession)
+        return Token(record)
     }
 }
 
@@ -103,6 +122,8 @@ final class JourneyEngine: Sendable {
 package enum JourneySettings {
     /// The vault of the default storages, a `VaultProvider`.
     package static let keychain = "signet.keychain"
+    /// The encryptor of the items that the Ping SDK stored, an `Encryptor`.
+    package static let encryptor = "signet.encryptor"
     /// The clock for the expiration of tokens and cookies, a `WallClock`.
     package static let clock = "signet.clock"
 }

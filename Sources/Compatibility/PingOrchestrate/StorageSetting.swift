@@ -31,28 +31,36 @@ private final class OwnedStorage<T: Codable & Sendable>: @unchecked Sendable {
 }
 
 /// The storage setting of a configuration: a storage of the app, or an item of the user's vault.
+///
+/// An item of the vault takes over the one that the Ping SDK stored (``LegacyItemStorage``).
 package final class StorageSetting<T: Codable & Sendable>: Sendable {
     private struct State {
         var owned: OwnedStorage<T>
+        /// The item of the vault; nil for a storage of the app.
+        var item: LegacyItemStorage<T>?
         var isDefault: Bool
     }
 
     private let state: Mutex<State>
+    /// The name of the item in the Ping SDK.
+    private let account: String
 
     /// Creates a setting for an item of the user's vault.
     /// - Parameters:
     ///   - account: The name of the item.
     ///   - isDefault: True when the app didn't choose the name.
     package init(account: String, isDefault: Bool) {
-        state = Mutex(State(owned: OwnedStorage(KeychainStorage<T>(account: account)), isDefault: isDefault))
+        let item = LegacyItemStorage<T>(account: account)
+        self.account = account
+        state = Mutex(State(owned: OwnedStorage<T>(item), item: item, isDefault: isDefault))
     }
 
     /// The storage.
     package var storage: any Storage<T> {
         get { owned.storage }
         set {
-            let owned = OwnedStorage(newValue)
-            state.withLock { $0 = State(owned: owned, isDefault: false) }
+            let (owned, item) = (OwnedStorage<T>(newValue), newValue as? LegacyItemStorage<T>)
+            state.withLock { $0 = State(owned: owned, item: item, isDefault: false) }
         }
     }
 
@@ -60,9 +68,19 @@ package final class StorageSetting<T: Codable & Sendable>: Sendable {
     package var isDefault: Bool { state.withLock { $0.isDefault } }
 
     /// Sets the name of the item in the vault, unless the app chose the storage or its name.
-    package func useAccount(_ account: String, in keychain: VaultProvider) {
-        let owned = OwnedStorage(KeychainStorage<T>(account: account, in: keychain))
-        state.withLock { if $0.isDefault { $0.owned = owned } }
+    /// - Parameters:
+    ///   - account: The name, with the identity of the server. The item that the Ping SDK stored without it is taken over.
+    ///   - keychain: The vault.
+    ///   - encryptor: The encryptor of the Ping SDK's items; nil for the app's key in the Secure Enclave.
+    ///   - adapt: Returns the item to store for an item that was taken over.
+    package func useAccount(
+        _ account: String, in keychain: VaultProvider, openedBy encryptor: (any Encryptor)? = nil,
+        adapting adapt: @escaping @Sendable (T) async throws -> T = { $0 }
+    ) {
+        let item = LegacyItemStorage<T>(
+            account: account, of: self.account, in: keychain, openedBy: encryptor, adapting: adapt)
+        let owned = OwnedStorage<T>(item)
+        state.withLock { if $0.isDefault { ($0.owned, $0.item) = (owned, item) } }
     }
 
     private var owned: OwnedStorage<T> { state.withLock { $0.owned } }
@@ -73,4 +91,10 @@ package final class StorageSetting<T: Codable & Sendable>: Sendable {
     package func get() async throws -> T? { try await owned.get() }
     /// Removes the item.
     package func delete() async throws { try await owned.delete() }
+
+    /// Returns the item as the Ping SDK stored it; nil when it stored nothing that opens, and for a storage of the app.
+    package func original() async throws -> T? {
+        guard let item = state.withLock({ $0.item }) else { return nil }
+        return try await item.original()
+    }
 }

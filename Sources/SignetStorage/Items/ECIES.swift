@@ -33,6 +33,11 @@ enum ECIES {
         }
     }
 
+    /// Returns true when bytes may be sealed: they begin with an uncompressed point, as texts, JSON and archives do not.
+    static func isSealed(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.first == 0x04 && bytes.count >= pointLength + tagLength
+    }
+
     /// Opens what ``seal(_:to:ephemeral:)``, or either of Apple's algorithms, sealed.
     ///
     /// Uses `key` once.

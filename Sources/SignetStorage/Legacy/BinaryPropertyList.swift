@@ -129,7 +129,7 @@ package struct BinaryPropertyList {
         let (size, content) = try length(low, start)
         if kind < 0xA {
             remainingBytes -= try slice(content, size, each: kind == 0x6 ? 2 : 1).count
-            guard remainingBytes >= 0 else { throw ArchiveError("file", "a text or data is referred to too often") }
+            guard remainingBytes >= 0 else { throw ArchiveError("file", "a string or data object is referred to too often") }
         }
         switch kind {
         case 0x4: return .data(Data(try slice(content, size)))
@@ -144,7 +144,7 @@ package struct BinaryPropertyList {
             }
             let text = String(decoding: units, as: UTF16.self)
             // Decoding has replaced a surrogate without its other half by U+FFFD.
-            guard text.utf16.elementsEqual(units) else { throw ArchiveError("object", "a text is not UTF-16") }
+            guard text.utf16.elementsEqual(units) else { throw ArchiveError("object", "a string is not UTF-16") }
             return .string(text)
         case 0xA: return .array(try elements(content, size, depth))
         case 0xD:

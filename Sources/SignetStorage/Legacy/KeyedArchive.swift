@@ -58,7 +58,7 @@ package struct KeyedArchive: Sendable {
         else { throw ArchiveError("$class", "an object has no class") }
         switch name {
         case "NSString", "NSMutableString":
-            guard let text = members["NS.string"] else { throw ArchiveError("NSString", "a text has no value") }
+            guard let text = members["NS.string"] else { throw ArchiveError("NSString", "a string has no value") }
             return .plain(text)
         case "NSDate":
             guard case .real(let seconds)? = members["NS.time"] else { throw ArchiveError("NSDate", "a date has no time") }
@@ -95,7 +95,7 @@ package struct ArchivedObject: Sendable {
     /// Returns a text; nil when it is absent or `$null`.
     package func text(_ name: String) throws(ArchiveError) -> String? {
         guard let value = try plain(name) else { return nil }
-        guard let text = value.string else { throw ArchiveError(name, "is not a text") }
+        guard let text = value.string else { throw ArchiveError(name, "is not a string") }
         return text
     }
 

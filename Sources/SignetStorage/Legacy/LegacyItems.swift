@@ -13,8 +13,9 @@ enum LegacyItems {
     /// Copies the items that `records` does not have, in one transaction, and remembers that.
     ///
     /// A second call does nothing, so that an item that was removed since does not come back. The items stay sealed as the app's
-    /// encryptor sealed them. While the store cannot read one of the items, the others are copied and nothing is remembered, so that the
-    /// next call tries again; the log has the number of unreadable items.
+    /// encryptor sealed them. A record for each copy lets a ``LegacyItemStorage`` take it over under another name. While the store
+    /// cannot read one of the items, the others are copied and nothing is remembered, so that the next call tries again; the log has
+    /// the number of unreadable items.
     /// - Parameters:
     ///   - store: The keychain or the archive.
     ///   - records: The vault.
@@ -37,6 +38,8 @@ enum LegacyItems {
                 let key = RecordKey(.item, item.name)
                 guard !item.name.isEmpty, let content = item.content, try records.record(key) == nil else { continue }
                 try records.put(Array(content), key)
+                let state = LegacyMark.key(item.name)
+                if try records.record(state) == nil { try records.put(LegacyMark.copied, state) }
                 count += 1
             }
             if unreadable == 0 { try records.put(Array("\(count)".utf8), mark) }

@@ -8,4 +8,19 @@ package enum DefaultLegacyStore {
         nil
         #endif
     }
+
+    /// Returns the encryptor with which Ping's modules sealed an app's data on this system.
+    ///
+    /// The call may use hardware.
+    /// - Returns: The encryptor with the app's key in the Secure Enclave on Apple's systems; nil without a Secure Enclave, and on
+    ///   other systems, whose hardware does not have the key.
+    static func encryptor() async -> (any Encryptor)? {
+        #if canImport(Security)
+        return try? await Blocking.run { () throws(StoreError) -> SecuredKeyEncryptor in
+            SecuredKeyEncryptor(try SecuredKey(tag: LegacyKey.ping.tag))
+        }
+        #else
+        return nil
+        #endif
+    }
 }

@@ -41,8 +41,7 @@ public struct LegacyKeychain: LegacyStore {
     }
 
     private static func opened(_ data: Data, with key: SecureEnclaveKey?) throws(StoreError) -> Data? {
-        // A sealed item begins with an uncompressed point. Texts, JSON and archives begin with another byte.
-        guard data.first == 0x04, data.count >= 65 + 16 else { return data }
+        guard ECIES.isSealed(data) else { return data }
         guard let key else { return nil }
         do throws(StoreError) {
             return Data(try ECIES.open(Array(data), with: key))

@@ -73,6 +73,16 @@ let appKeychainChecks: [Check] = [
         try expect(try DefaultStore.open(in: nowhere).get(item) == nil, "a removed item came back")
         try expect(StandInKeychain.data.contains(Data([1, 2])), "the original is gone")
     },
+    Check("a session that Ping's key sealed is opened for the first account, and for no other one") {
+        let sealed = try await SecuredKeyEncryptor(try SecuredKey(tag: LegacyKey.ping.tag)).encrypt(data: Data("[7]".utf8))
+        try add("com.pingidentity.keychainService", "session", sealed)
+        let keychain = VaultProvider { () throws(StoreError) in try DefaultStore.open(in: nowhere) }
+        let first = try await LegacyItemStorage<[Int]>(account: "session/one", of: "session", in: keychain).get()
+        try expect(first == [7], "the item was not taken over")
+        let other = try await LegacyItemStorage<[Int]>(account: "session/two", of: "session", in: keychain).get()
+        try expect(other == nil, "another account has the item")
+        try expect(StandInKeychain.data.contains(sealed), "the original is gone")
+    },
     Check("another SDK's items are opened with its key, those in plain text stay, and foreign ones have no content") {
         let encryptor = SecuredKeyEncryptor(try SecuredKey(tag: LegacyKey.forgeRockAuthenticator.tag))
         try add("service", "b sealed", try await encryptor.encrypt(data: Data("secret".utf8)))
