@@ -238,19 +238,19 @@ extension FROptions {
 // MARK: Endpoints
 
 extension FROptions {
-    /// Returns the address of the endpoint for journeys: the setting, or the path below ``url``.
+    /// Returns the setting of the endpoint for journeys, or without one its path below ``url``.
     public func getAuthenticateEndpoint() -> String { authenticateEndpoint ?? path(.authenticate) }
-    /// Returns the address of the authorization endpoint: the setting, or the path below ``url``.
+    /// Returns the setting of the authorization endpoint, or without one its path below ``url``.
     public func getAuthorizeEndpoint() -> String { authorizeEndpoint ?? path(.authorize) }
-    /// Returns the address of the token endpoint: the setting, or the path below ``url``.
+    /// Returns the setting of the token endpoint, or without one its path below ``url``.
     public func getTokenEndpoint() -> String { tokenEndpoint ?? path(.token) }
-    /// Returns the address of the endpoint that revokes tokens: the setting, or the path below ``url``.
+    /// Returns the setting of the endpoint that revokes tokens, or without one its path below ``url``.
     public func getRevokeEndpoint() -> String { revokeEndpoint ?? path(.revoke) }
-    /// Returns the address of the userinfo endpoint: the setting, or the path below ``url``.
+    /// Returns the setting of the userinfo endpoint, or without one its path below ``url``.
     public func getUserinfoEndpoint() -> String { userinfoEndpoint ?? path(.userInfo) }
-    /// Returns the address of the endpoint for sessions: the setting, or the path below ``url``.
+    /// Returns the setting of the endpoint for sessions, or without one its path below ``url``.
     public func getSessionEndpoint() -> String { sessionEndpoint ?? path(.session) }
-    /// Returns the address of the endpoint that ends an OpenID session: the setting, or the path below ``url``.
+    /// Returns the setting of the endpoint that ends an OpenID session, or without one its path below ``url``.
     public func getEndSessionEndpoint() -> String { endSessionEndpoint ?? path(.endSession) }
 
     private func path(_ endpoint: ServerEndpoint) -> String { "/" + endpoint.path(realm: Realm(realm).path(.full)) }
