@@ -233,7 +233,7 @@ let package = Package(
             path: "Benchmarks", swiftSettings: rules),
 
         // Apps over the modules of other SDKs, in their own settings and in both language modes. The second folder of each is a symbolic link
-        // to the first.
+        // to the first. ForgeRockApp and PingApp use what these SDKs declare as public; SignetSamples has calls that only Signet compiles.
         .executableTarget(
             name: "ForgeRockApp", dependencies: ["FRAuth", "FRAuthenticator", "FRCore"], path: "Examples/ForgeRockApp",
             swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -242,16 +242,20 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
             name: "PingApp",
-            dependencies: [
-                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
-            ],
+            dependencies: ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage"],
             path: "Examples/PingApp", swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "PingApp6",
-            dependencies: [
-                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
-            ],
+            dependencies: ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage"],
             path: "Examples/PingApp6", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "SignetSamples",
+            dependencies: ["FRAuth", "FRAuthenticator", "FRCore", "PingLogger", "PingOath", "SignetNetwork", "Storage"],
+            path: "Examples/SignetSamples", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(
+            name: "SignetSamples6",
+            dependencies: ["FRAuth", "FRAuthenticator", "FRCore", "PingLogger", "PingOath", "SignetNetwork", "Storage"],
+            path: "Examples/SignetSamples6", swiftSettings: [.swiftLanguageMode(.v6)]),
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
@@ -300,7 +304,7 @@ let package = Package(
             dependencies: [
                 "Storage", "FRAuthenticator", "FRAuth", "FRCore", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork",
                 "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", "ForgeRockApp", "ForgeRockApp6", "PingApp",
-                "PingApp6", logging,
+                "PingApp6", "SignetSamples", "SignetSamples6", logging,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -3,9 +3,13 @@ import PackageDescription
 
 // The apps as a package of their own, as a user of the SDK has one: it depends on Signet, names no trait, and sees public
 // declarations only. An app outside of this repository names the address and a version instead of the path.
+//
+// ForgeRockApp and PingApp use what the modules of the other SDKs declare as public, and name the products of these SDKs.
+// SignetSamples has calls that only Signet compiles.
 
 let forgeRock = ["FRAuth", "FRAuthenticator", "FRCore"]
-let ping = ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage"]
+let ping = ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage"]
+let signet = ["FRAuth", "FRAuthenticator", "FRCore", "PingLogger", "PingOath", "SignetNetwork", "Storage"]
 
 /// Returns an app in one of the two language modes.
 ///
@@ -23,4 +27,5 @@ let package = Package(
     targets: [
         app("ForgeRockApp", forgeRock, .v5), app("ForgeRockApp6", forgeRock, .v6),
         app("PingApp", ping, .v5), app("PingApp6", ping, .v6),
+        app("SignetSamples", signet, .v5), app("SignetSamples6", signet, .v6),
     ])

@@ -9,7 +9,17 @@ final class ActionRecorder: RequestInterceptor {
         return request
     }
 
-    /// Ends the recording and returns the names of the actions in alphabetical order, without those that read the server's metadata.
+    /// Waits until there were requests with all of these actions.
+    func wait(for actions: Set<String>) async {
+        var missing = actions
+        for await name in recorded {
+            missing.remove(name)
+            if missing.isEmpty { return }
+        }
+    }
+
+    /// Ends the recording and returns the names of the actions in alphabetical order, without those that read the server's
+    /// metadata.
     func actions() async -> String {
         recording.finish()
         var names: Set<String> = []

@@ -3,7 +3,9 @@ import FRAuthenticator
 import FRCore
 import Foundation
 
-// An app over the ForgeRock SDK for iOS, with the calls of its documents. The source names the modules of that SDK only.
+// An app over the ForgeRock SDK for iOS, with the calls of its documents. The source names the modules of that SDK, and what they
+// declare as public, only: with another package dependency it is an app of that SDK. SignetSamples has the calls that only Signet
+// compiles.
 //
 //     ForgeRockApp SAMPLE [ARGUMENT...]    runs one sample and prints its result
 
@@ -31,16 +33,8 @@ struct App {
         case "enroll": return try await StorageSamples.enroll(arguments[0])
         case "accounts": return try StorageSamples.accounts()
         case "custom-storage": return try await StorageSamples.enrollInCustomStorage(arguments[0])
-        case "document-storage": return try await DocumentSamples.enrollInCustomStorage(arguments[0])
-        case "android-storage": return try await AndroidSamples.enroll(arguments[0])
-        case "android-label-free-storage": return try await AndroidSamples.enrollWithoutLabels(arguments[0])
-        case "android-enroll-push": return try await AndroidSamples.enrollPush(arguments[0])
-        case "android-message":
-            return try await AndroidSamples.answer(messageId: arguments[0], message: arguments[1], choice: "34")
         case "enroll-push": return try await PushSamples.enroll(arguments[0])
         case "message": return try await PushSamples.answer(messageId: arguments[0], data: arguments[1])
-        case "recognized-message":
-            return try await PushSamples.answerWithRecognizedUser(messageId: arguments[0], data: arguments[1])
         case "deny": return try await PushSamples.deny(messageId: arguments[0], data: arguments[1])
         case "payload": return try PushSamples.payload(messageId: arguments[0], data: arguments[1])
         case "delegate-enroll": return try await AppDelegate.enroll(arguments[0])
@@ -55,18 +49,15 @@ struct App {
     private static func runLogin(_ sample: String, _ arguments: [String]) async throws -> String? {
         switch sample {
         case "login": return try await LoginSamples.logIn(arguments[0])
-        case "document-login": return try await DocumentSamples.logIn(arguments[0])
         case "property-list-login": return try await LoginSamples.logInWithPropertyList()
         case "user": return try LoginSamples.user(arguments[0])
         case "second-start": return try await LoginSamples.secondStart(arguments[0])
+        case "two-servers": return try await LoginSamples.useTwoServers(arguments[0], other: arguments[1])
         case "start-without-options": return try LoginSamples.startWithoutOptions()
         case "overrides": return try await LoginSamples.overrides(arguments[0])
         case "logout": return try await LoginSamples.logOut(arguments[0])
+        case "recorded-logout": return try await TokenSamples.logOut(arguments[0])
         case "renew": return try await TokenSamples.renew(arguments[0])
-        case "offline-logout": return try await TokenSamples.logOutOffline(arguments[0])
-        case "end-session": return try await TokenSamples.logOutAndEndSession(arguments[0])
-        case "own-store": return try await TokenSamples.logInWithOwnStore(arguments[0])
-        case "call-server": return try await TokenSamples.callServer(arguments[0], server: arguments[1])
         case "group-login": return try await TokenSamples.logInInGroup(arguments[0])
         case "group-user": return try await TokenSamples.userInGroup(arguments[0])
         default: return nil

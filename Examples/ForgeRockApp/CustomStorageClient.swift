@@ -1,10 +1,11 @@
 import FRAuthenticator
 
-/// The storage client of the app: a dictionary for each kind of object.
+/// The storage client of the app, with the methods of the current SDK: a dictionary for each kind of object.
 class CustomStorageClient: StorageClient {
     private var accounts: [String: Account] = [:]
     private var mechanisms: [String: Mechanism] = [:]
     private var notifications: [String: PushNotification] = [:]
+    private var deviceToken: PushDeviceToken?
 
     init() {}
 
@@ -39,6 +40,12 @@ class CustomStorageClient: StorageClient {
 
     func getMechanismForUUID(uuid: String) -> Mechanism? { mechanisms.values.first { $0.mechanismUUID == uuid } }
 
+    func getNotification(notificationIdentifier: String) -> PushNotification? { notifications[notificationIdentifier] }
+
+    func getNotificationByMessageId(messageId: String) -> PushNotification? {
+        notifications.values.first { $0.messageId == messageId }
+    }
+
     @discardableResult func setNotification(notification: PushNotification) -> Bool {
         notifications[notification.identifier] = notification
         return true
@@ -50,6 +57,20 @@ class CustomStorageClient: StorageClient {
 
     func getAllNotificationsForMechanism(mechanism: Mechanism) -> [PushNotification] {
         notifications.values.filter { $0.mechanismUUID == mechanism.mechanismUUID }
+    }
+
+    func getAllNotifications() -> [PushNotification] { Array(notifications.values) }
+
+    @discardableResult func setPushDeviceToken(pushDeviceToken: PushDeviceToken) -> Bool {
+        deviceToken = pushDeviceToken
+        return true
+    }
+
+    func getPushDeviceToken() -> PushDeviceToken? { deviceToken }
+
+    @discardableResult func removePushDeviceToken() -> Bool {
+        deviceToken = nil
+        return true
     }
 
     @discardableResult func isEmpty() -> Bool { accounts.isEmpty && mechanisms.isEmpty && notifications.isEmpty }

@@ -49,6 +49,18 @@ enum LoginSamples {
         return "\(before), \(after)"
     }
 
+    /// A start with another server removes the user, who is not there either when the app returns to the first server.
+    static func useTwoServers(_ url: String, other: String) async throws -> String {
+        try start(url)
+        let before = describeUser()
+        try start(other)
+        let between = describeUser()
+        try start(url)
+        let after = describeUser()
+        try await showLogin()
+        return "\(before), \(between), \(after)"
+    }
+
     /// The settings of an earlier run are not kept.
     static func startWithoutOptions() throws -> String {
         try FRAuth.start()

@@ -16,6 +16,17 @@ enum TokenSamples {
         return "\(user.token == nil ? "no token" : "another token"): \(await recorder.actions())"
     }
 
+    /// Logs out, and waits until the SDK ends the session and revokes the token.
+    static func logOut(_ url: String) async throws -> String {
+        let recorder = ActionRecorder()
+        RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [recorder])
+        try LoginSamples.start(url)
+        FRUser.currentUser?.logout()
+        let after = LoginSamples.describeUser()
+        await recorder.wait(for: ["LOGOUT", "REVOKE_TOKEN"])
+        return "\(after): LOGOUT REVOKE_TOKEN"
+    }
+
     /// Logs in in an app of a group that shares the SSO token.
     static func logInInGroup(_ url: String) async throws -> String {
         try startInGroup(url)

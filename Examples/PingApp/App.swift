@@ -3,7 +3,9 @@ import PingJourney
 import PingLogger
 import PingOath
 
-// An app over Ping's SDK for iOS, with the calls of its documents. The source names the modules of that SDK only.
+// An app over Ping's SDK for iOS, with the calls of its documents. The source names the modules of that SDK, and what they declare
+// as public, only: with another package dependency it is an app of that SDK. SignetSamples has the calls that only Signet
+// compiles.
 //
 //     PingApp SAMPLE [ARGUMENT...]    runs one sample and prints its result
 
@@ -28,9 +30,9 @@ struct App {
         case "get-encrypted": return try await StorageSamples.getEncrypted()
         case "get-unencrypted": return await StorageSamples.getUnencrypted()
         case "own-encryptor": return try await StorageSamples.saveWithOwnEncryptor()
+        case "cache-reads": return try await StorageSamples.countReads()
         case "custom": return try await StorageSamples.saveInCustomStorage()
         case "configured-oath": return try await OathSamples.generateCodeWithOwnStorage(arguments[0])
-        case "built-oath": return try await OathSamples.generateCodeWithBuiltConfiguration(arguments[0])
         case "oath": return try await OathSamples.addCredential(arguments[0])
         case "credentials": return try await OathSamples.credentials()
         case "push-token": return try await PushSamples.setDeviceToken("token-1")

@@ -1,13 +1,16 @@
 import PingStorage
 
-class CustomStorage<T: Codable>: Storage {
+actor CustomStorage<T: Codable & Sendable>: Storage {
     private var data: T?
+    /// The number of reads of the item.
+    private(set) var reads = 0
 
     func save(item: T) async throws {
         data = item
     }
 
     func get() async throws -> T? {
+        reads += 1
         return data
     }
 
@@ -16,7 +19,7 @@ class CustomStorage<T: Codable>: Storage {
     }
 }
 
-class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
+class CustomStorageDelegate<T: Codable & Sendable>: StorageDelegate<T> {
     init(cacheable: Bool = false) {
         super.init(delegate: CustomStorage<T>(), cacheable: cacheable)
     }

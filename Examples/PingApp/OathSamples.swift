@@ -16,16 +16,6 @@ actor CredentialStorage: OathStorage {
 enum OathSamples {
     private static func myCustomStorage() -> CredentialStorage { CredentialStorage() }
 
-    static func generateCodeWithBuiltConfiguration(_ uri: String) async throws -> String {
-        let customLogger = LogManager.none
-        let config = OathConfiguration.build { config in
-            config.storage = myCustomStorage()
-            config.enableCredentialCache = false
-            config.logger = customLogger
-        }
-        return try await generateCode(OathClient(configuration: config), uri)
-    }
-
     static func generateCodeWithOwnStorage(_ uri: String) async throws -> String {
         let customLogger = LogManager.none
         let client = try await OathClient.createClient { config in
@@ -33,10 +23,6 @@ enum OathSamples {
             config.enableCredentialCache = false
             config.logger = customLogger
         }
-        return try await generateCode(client, uri)
-    }
-
-    private static func generateCode(_ client: OathClient, _ uri: String) async throws -> String {
         let credential = try await client.addCredentialFromUri(uri)
         let code = try await client.generateCode(credential.id)
         return "\(credential.issuer) \(code.count)"

@@ -1,6 +1,6 @@
 import Foundation
 // Import the Storage library
-import Storage
+import PingStorage
 
 // Define the custom data to store
 struct Dog: Codable, Sendable {
@@ -42,13 +42,33 @@ enum StorageSamples {
         return describe(try? await customStorage.get())
     }
 
+    /// Reads an item from the cache of its storage after another storage of the same item has changed it.
     static func saveCached() async throws -> String {
         let customStorage = KeychainStorage<Dog>(
             account: "myStorageId",
             cacheable: true
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
-        return describe(try await customStorage.get())
+        let saved = try await customStorage.get()
+        let uncached = KeychainStorage<Dog>(account: "myStorageId")
+        try await uncached.save(item: Dog(name: "Rex", breed: "Boxer"))
+        let cached = try await customStorage.get()
+        let changed = try await uncached.get()
+        return "\(describe(saved)), \(describe(cached)), \(describe(changed))"
+    }
+
+    /// Counts how many of three reads reach the storage of the app, with a cache and without one.
+    static func countReads() async throws -> String {
+        var counts: [String] = []
+        for cacheable in [true, false] {
+            let backend = CustomStorage<Dog>()
+            let customStorage = StorageDelegate<Dog>(delegate: backend, cacheable: cacheable)
+            try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+            for _ in 1...3 { _ = try await customStorage.get() }
+            let reads = await backend.reads
+            counts.append("\(reads)")
+        }
+        return counts.joined(separator: " ")
     }
 
     static func saveEncrypted() async throws -> String {
@@ -81,13 +101,24 @@ enum StorageSamples {
         }
     }
 
+    /// Reads an item with the encryptor that sealed it, and without an encryptor.
     static func saveWithOwnEncryptor() async throws -> String {
         let customStorage = KeychainStorage<Dog>(
             account: "myOwnStorageId",
             encryptor: MyEncryptor()
         )
         try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
-        return describe(try await customStorage.get())
+        let stored = try await customStorage.get()
+        let unopened = KeychainStorage<Dog>(
+            account: "myOwnStorageId",
+            encryptor: NoEncryptor()
+        )
+        do {
+            let opened = try await unopened.get()
+            return "\(describe(stored)), \(describe(opened))"
+        } catch {
+            return "\(describe(stored)), sealed"
+        }
     }
 
     static func saveInCustomStorage() async throws -> String {

@@ -5,21 +5,28 @@ import SignetServer
 import TestSupport
 import Testing
 
+import class SignetTesting.ManualClock
 import struct SignetTesting.TemporaryDirectory
 
-/// The samples and sentences of the ForgeRock documentation on dynamic configuration and on token security, in apps that import
-/// the ForgeRock SDK's modules only, each in a process of its own on a machine that has never seen Signet.
+/// The samples and sentences of the ForgeRock documentation on dynamic configuration and on token security, each in a process of
+/// its own on a machine that has never seen Signet.
+///
+/// The apps use the public declarations of the ForgeRock SDK's modules only; those of `SignetSampleTests` have the calls that only
+/// Signet has.
 @Suite("Logins with the ForgeRock documents' samples, as processes with an empty home directory")
 struct AppLoginTests {
     private static let apps = AppProcessTests.forgeRock
+    private static let signetApps = SignetSampleTests.apps
     private static let scope = "openid profile email address"
 
     /// Runs `body` with a server and a new machine.
     private func withServer(
-        _ app: String, refreshTokens: RegisteredClient.RefreshTokens = .rotate(), accessToken: Int = 600,
-        _ body: (Machine, String) async throws -> Void
+        _ app: String, refreshTokens: RegisteredClient.RefreshTokens = .rotate(), accessToken: Int = 600, refreshToken: Int = 900,
+        clock: any WallClock = SystemWallClock(), _ body: (Machine, String) async throws -> Void
     ) async throws {
-        try await TestServer.live(TenantFixture.configuration(refreshTokens: refreshTokens, accessToken: accessToken)) { server in
+        let configuration = TenantFixture.configuration(
+            refreshTokens: refreshTokens, accessToken: accessToken, refreshToken: refreshToken)
+        try await TestServer.live(configuration, clock: clock) { server in
             try await Machine.with(app) { machine in try await body(machine, server.url) }
         }
     }
@@ -31,9 +38,29 @@ struct AppLoginTests {
             try await machine.expect("login", url, gives: Self.scope)
             try await machine.expect("user", url, gives: Self.scope)
             try await machine.expect("second-start", url, gives: "\(Self.scope), nobody")
-            try await machine.expect("document-login", url, gives: Self.scope)
+            try await machine.expect("login", url, gives: Self.scope)
             try await machine.expect("logout", url, gives: "nobody")
             try await machine.expect("user", url, gives: "nobody")
+        }
+    }
+
+    @Test("An app with the document's order of settings logs in, and the next process finds its tokens", arguments: signetApps)
+    func logsInWithDocumentedOrder(app: String) async throws {
+        try await withServer(app) { machine, url in
+            try await machine.expect("login", url, gives: Self.scope)
+            try await machine.expect("user", url, gives: Self.scope)
+        }
+    }
+
+    @Test("An app has the tokens of the active server only, also in the next process", arguments: apps)
+    func keepsTokensOfOneServer(app: String) async throws {
+        try await withServer(app) { machine, url in
+            try await TestServer.live(TenantFixture.configuration()) { other in
+                let none = "nobody"
+                try await machine.expect("login", url, gives: Self.scope)
+                try await machine.expect("two-servers", url, other.url, gives: "\(Self.scope), \(none), \(none)")
+                try await machine.expect("user", url, gives: none)
+            }
         }
     }
 
@@ -87,7 +114,54 @@ struct AppLoginTests {
         }
     }
 
-    @Test("A logout without a network removes the tokens for the next process too", arguments: apps)
+    @Test("With an expired refresh token, a token within the threshold is replaced by the SSO token", arguments: apps)
+    func renewsTokenAfterExpiredRefreshToken(app: String) async throws {
+        // The access token is replaced after half of its life, 3 seconds, when the refresh token has expired.
+        try await withServer(app, accessToken: 6, refreshToken: 1) { machine, url in
+            try await machine.expect("login", url, gives: Self.scope)
+            let renewed = try await machine.run("renew", url)
+            #expect(renewed.hasPrefix("another token: AUTHORIZE EXCHANGE_TOKEN REFRESH_TOKEN"), "\(renewed)")
+        }
+    }
+
+    @Test("With an expired SSO token the user must log in again, and the stored tokens are removed", arguments: apps)
+    func requiresLoginOfAppAfterExpiredSSOToken(app: String) async throws {
+        let clock = ManualClock(SystemWallClock().now)
+        try await withServer(app, refreshTokens: .none, accessToken: 2, clock: clock) { machine, url in
+            try await machine.expect("login", url, gives: Self.scope)
+            // Only the server's clock shows that the session has ended.
+            clock.advance(by: 8000)
+            let renewed = try await machine.run("renew", url)
+            #expect(renewed.hasPrefix("error 1000035 "), "\(renewed)")
+            try await machine.expect("user", url, gives: "nobody")
+        }
+    }
+
+    @Test("A logout ends the session and revokes the token, and the next process finds no user", arguments: apps)
+    func sendsRequestsOfLogout(app: String) async throws {
+        try await withServer(app) { machine, url in
+            try await machine.expect("login", url, gives: Self.scope)
+            try await machine.expect("recorded-logout", url, gives: "nobody: LOGOUT REVOKE_TOKEN")
+            try await machine.expect("user", url, gives: "nobody")
+        }
+    }
+
+    @Test("The server gets the requests of a logout that an app waits for", arguments: signetApps)
+    func revokesTokensOfAppAtServer(app: String) async throws {
+        try await TestServer.live(TenantFixture.configuration()) { server in
+            try await Machine.with(app) { machine in
+                try await machine.expect("login", server.url, gives: Self.scope)
+                try await machine.expect("logout", server.url, gives: "nobody: complete")
+                let requests = server.devServer.requestLog.entries.compactMap(\.request)
+                let revocations = requests.filter { $0.path.hasSuffix("/token/revoke") }.map(\.status)
+                let logouts = requests.filter { $0["_action"] == "logout" }.map(\.status)
+                #expect(revocations == [200] && logouts == [200])
+                try await machine.expect("user", server.url, gives: "nobody")
+            }
+        }
+    }
+
+    @Test("A logout without a network removes the tokens for the next process too", arguments: signetApps)
     func removesTokensOfAppWithoutNetwork(app: String) async throws {
         try await Machine.with(app) { machine in
             let port = try ReservedPort()
@@ -102,7 +176,7 @@ struct AppLoginTests {
         }
     }
 
-    @Test("A forced logout calls endSession, logout and revoke", arguments: apps)
+    @Test("A forced logout calls endSession, logout and revoke", arguments: signetApps)
     func endsSessionOnForcedLogout(app: String) async throws {
         try await withServer(app) { machine, url in
             try await machine.expect("login", url, gives: Self.scope)
@@ -110,7 +184,7 @@ struct AppLoginTests {
         }
     }
 
-    @Test("A 401 of the app's own server replaces the token, once", arguments: apps)
+    @Test("A 401 of the app's own server replaces the token, once", arguments: signetApps)
     func replacesRejectedToken(app: String) async throws {
         let requests = Counter()
         let api = try RawServer { connection in
@@ -125,7 +199,7 @@ struct AppLoginTests {
         }
     }
 
-    @Test("A token store of the app gets the tokens, and no vault is made", arguments: apps)
+    @Test("A token store of the app gets the tokens, and no vault is made", arguments: signetApps)
     func storesTokensInAppStore(app: String) async throws {
         try await withServer(app) { machine, url in
             try await machine.expect("own-store", url, gives: Self.scope)

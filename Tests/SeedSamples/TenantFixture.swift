@@ -41,10 +41,10 @@ struct TenantFixture: Sendable {
         }
     }
 
-    /// Returns the server's configuration without its address: a user, and the documentation's client with these refresh tokens and this
-    /// lifetime of access tokens in seconds.
+    /// Returns the server's configuration without its address: a user, and the documentation's client with these refresh tokens and
+    /// these lifetimes of access tokens and refresh tokens in seconds.
     static func configuration(
-        refreshTokens: RegisteredClient.RefreshTokens = .rotate(), accessToken: Int = 600
+        refreshTokens: RegisteredClient.RefreshTokens = .rotate(), accessToken: Int = 600, refreshToken: Int = 900
     ) -> ServerConfiguration {
         ServerConfiguration {
             $0.cookieName = "46b42b4229cd7a3"
@@ -58,7 +58,7 @@ struct TenantFixture: Sendable {
             ]
             $0.lifetimes = TokenLifetimes {
                 $0.accessToken = accessToken
-                $0.refreshToken = 900
+                $0.refreshToken = refreshToken
             }
         }
     }

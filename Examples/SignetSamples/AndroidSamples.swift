@@ -2,8 +2,10 @@ import FRAuthenticator
 import Foundation
 
 // The samples of the ForgeRock documentation for Android, in Swift. Their names (`AndroidStorageClient`, `FRAClientBuilder`,
-// `FRAListener`, the getters) are those of forgerock-android-sdk, which Signet has for apps that come from there:
-// forgerock-ios-sdk does not compile this file.
+// `FRAListener`, the getters) are those of forgerock-android-sdk, which Signet has for apps that come from there.
+
+/// The activity of the document, which Signet ignores.
+final class Activity: Sendable {}
 
 /// The storage client of the app in the form of the document for Android, without argument labels.
 final class LabelFreeStorageClient: AndroidStorageClient {
@@ -62,7 +64,7 @@ enum AndroidSamples {
 
         //Register it to FRAClient
         let fraClient = try FRAClient.FRAClientBuilder()
-            .withContext(UIApplication.shared)
+            .withContext(Activity())
             .withStorage(customStorageClient)
             .start()
         return fraClient
@@ -72,7 +74,7 @@ enum AndroidSamples {
     private static func startWithoutLabels() throws -> FRAClient {
         let customStorageClient = LabelFreeStorageClient()
         return try FRAClient.FRAClientBuilder()
-            .withContext(UIApplication.shared)
+            .withContext(Activity())
             .withStorage(customStorageClient)
             .start()
     }
@@ -80,7 +82,7 @@ enum AndroidSamples {
     /// Starts the SDK with the default storage client.
     private static func start() throws -> FRAClient {
         try FRAClient.FRAClientBuilder()
-            .withContext(UIApplication.shared)
+            .withContext(Activity())
             .withUserPresence(RecognizedUser())
             .start()
     }
@@ -105,11 +107,22 @@ enum AndroidSamples {
         return try await createMechanism(uri, fraClient)
     }
 
+    /// Enrolls with requests that the transport of the app answers, without a network.
+    static func enrollOverOwnTransport(_ uri: String) async throws -> String {
+        let fraClient = try await FRAClient.FRAClientBuilder()
+            .withStorage(LabelFreeStorageClient())
+            .withTransport(OwnTransport())
+            .start()
+        try fraClient.registerForRemoteNotifications("token-1")
+        _ = try await createMechanism(uri, fraClient)
+        return issuers(of: fraClient)
+    }
+
     /// Answers a message in the way that its type needs, with the user's choice of a number.
     static func answer(messageId: String, message: String, choice: String) async throws -> String {
         let fraClient = try start()
         let notification = try fraClient.handleMessage(["messageId": messageId, "message": message])
-        let activity = UIApplication.shared
+        let activity = Activity()
         let _: Void = try await withCheckedThrowingContinuation { done in
             let listener = FRAListener<Void>(onSuccess: { done.resume() }, onFailure: { e in done.resume(throwing: e) })
 
