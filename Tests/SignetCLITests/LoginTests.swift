@@ -76,6 +76,27 @@ struct LoginTests {
         }
     }
 
+    @Test("A login as the first command makes the vault, says so once, and keeps its session and tokens there")
+    func loginMakesVault() async throws {
+        // No key protector but a key file.
+        let unreachable = [
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent",
+            "CREDENTIALS_DIRECTORY": "",
+        ]
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await RunningServer.with(cli) { server in
+                let (known, password) = server.credentials
+                let arguments = ["login", server.url, "--client", "app"] + known
+                let login = try await cli.start(arguments, input: .text(password), environment: unreachable).end().succeeds()
+                #expect(login.errors.contains("made a vault in \(cli.home)"), "\(login.errors)")
+                let token = try await cli.signet("token", environment: unreachable).succeeds()
+                #expect(token.line.count > 20 && token.errors == "")
+                let info = try await cli.signet("userinfo", "--json", environment: unreachable).succeeds()
+                #expect(info.json["sub"]?.string == "demo")
+            }
+        }
+    }
+
     @Test("A wrong password exits with 77 and the server's message, and nothing is kept")
     func exitsOnWrongPassword() async throws {
         try await Self.withServer { server, cli in
