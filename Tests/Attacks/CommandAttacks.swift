@@ -18,7 +18,7 @@ struct CommandAttacks {
                 ["backup", "create"], ["backup", "verify"], ["backup", "restore"], ["export"], ["import"], ["serve"],
                 ["serve", "--config"],
                 ["serve", "--host"], ["serve", "--public-url"], ["login"], ["logout"],
-                ["token", "--profile"], ["doctor"], ["protect", "add"], ["init"], ["init", "--protect"],
+                ["token", "--profile"], ["doctor"], ["vault", "key", "add"], ["init"], ["init", "--protect"],
                 ["userinfo"], [],
             ]
             for command in commands {

@@ -74,16 +74,16 @@ struct ProtectTests {
     @Test("Key slots are added, listed and removed, any one opens the vault, and the last one stays")
     func managesKeySlots() async throws {
         try await withPassphraseVault { cli in
-            try await cli.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
-            let slots = try await cli.signet("protect", "list", "--json").succeeds().jsonLines
+            try await cli.signet("vault", "key", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            let slots = try await cli.signet("vault", "key", "list", "--json").succeeds().jsonLines
             let slotProtectors = slots.map { $0["protector"]?.string }
             #expect(slotProtectors == ["passphrase", "keyfile"])
             #expect(try await cli.accounts().count == 1)
-            try await cli.signet("protect", "remove", "1").succeeds()
-            try await cli.signet("protect", "remove", "2").fails(65, "no other slot")
-            try await cli.signet("protect", "remove", "9").fails(66, "slot 9")
+            try await cli.signet("vault", "key", "remove", "1").succeeds()
+            try await cli.signet("vault", "key", "remove", "2").fails(65, "no other slot")
+            try await cli.signet("vault", "key", "remove", "9").fails(66, "slot 9")
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
-            try await cli.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))
+            try await cli.signet("vault", "key", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("another one\n"))
                 .succeeds()
             try FileManager.default.removeItem(atPath: cli.home + "/vault.key")
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text("another one")).succeeds()
@@ -94,7 +94,7 @@ struct ProtectTests {
     @Test("Without a terminal a new passphrase requires the option that gives its descriptor")
     func requiresNewPassphraseOption() async throws {
         try await CommandLineFixture.with { cli in
-            try await cli.signet("protect", "add", "passphrase").fails(78, "--new-passphrase-fd")
+            try await cli.signet("vault", "key", "add", "passphrase").fails(78, "--new-passphrase-fd")
         }
         try await CommandLineFixture.with(vault: false) { cli in
             try await cli.signet("init", "--protect", "passphrase").fails(78, "descriptor: --passphrase-fd")
@@ -104,22 +104,22 @@ struct ProtectTests {
     @Test("A key rotation requires every slot, and refuses a passphrase that does not open the old slot")
     func rotatesEverySlot() async throws {
         try await withPassphraseVault { cli in
-            try await cli.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            try await cli.signet("vault", "key", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             let before = try cli.vaultFiles()
-            try await cli.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(Self.phrase + "\n")).succeeds()
+            try await cli.signet("vault", "key", "rotate", "--passphrase-fd", "0", input: .text(Self.phrase + "\n")).succeeds()
             let after = try cli.vaultFiles()
             #expect(after["vault.sqlite"] != before["vault.sqlite"])
             #expect(after["vault.key"] == before["vault.key"])
             #expect(try await cli.accounts().count == 1)
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
 
-            try await cli.signet("protect", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("second\n"))
+            try await cli.signet("vault", "key", "add", "passphrase", "--new-passphrase-fd", "0", input: .text("second\n"))
                 .succeeds()
             let mistyped = Self.phrase + "\nsecnd\n"
-            try await cli.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(mistyped)).fails(78, "passphrase")
+            try await cli.signet("vault", "key", "rotate", "--passphrase-fd", "0", input: .text(mistyped)).fails(78, "passphrase")
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text("second")).succeeds()
             let right = Self.phrase + "\nsecond\n"
-            try await cli.signet("protect", "rotate", "--passphrase-fd", "0", input: .text(right)).succeeds()
+            try await cli.signet("vault", "key", "rotate", "--passphrase-fd", "0", input: .text(right)).succeeds()
             for phrase in [Self.phrase, "second"] {
                 try await cli.signet("accounts", "--passphrase-fd", "0", input: .text(phrase)).succeeds()
             }

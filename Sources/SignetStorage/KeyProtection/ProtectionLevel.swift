@@ -77,7 +77,7 @@ public struct VaultProtection: Sendable, Hashable {
         throw StoreError(
             .protectionTooWeak, "open vault",
             "\(required.requirement) is required, and the vault has weaker protection (\(level.rawValue)): add a key protector "
-                + "with 'signet protect add' and remove the weaker slot with 'signet protect remove'")
+                + "with 'signet vault key add' and remove the weaker slot with 'signet vault key remove'")
     }
 
     /// Determines the protection from the slots of a header.

@@ -108,7 +108,7 @@ package final class FirstUseStore: RecordStore, QuickReading {
             """
         made.vault.reportCreation(
             in: directory.path, weakness: made.vault.protection.level == .keyFile ? weakness : nil,
-            recovery: "VaultProvider.addRecoveryKey() or 'signet protect recovery-key'", to: logger)
+            recovery: "VaultProvider.addRecoveryKey() or 'signet vault recovery-key'", to: logger)
     }
 }
 

@@ -127,7 +127,7 @@ extension Diagnosis {
                 "last backup      \(header.backupTime ?? "none")",
             ] + protectionLines(header) + [
                 "sealed by:"
-            ] + slots + (header.isRotationDue ? ["  the key is due for rotation: signet protect rotate"] : [])
+            ] + slots + (header.isRotationDue ? ["  the key is due for rotation: signet vault key rotate"] : [])
         }
     }
 
@@ -141,14 +141,14 @@ extension Diagnosis {
             }
         let recovery: TerminalText =
             protection.hasRecovery
-            ? "yes" : "none: without its only key nothing in the vault can be read; create one: signet protect recovery-key"
+            ? "yes" : "none: without its only key nothing in the vault can be read; create one: signet vault recovery-key"
         var lines: [TerminalText] = ["protection       \(level)", "recovery         \(recovery)"]
         if required > .keyFile {
             lines.append("required         \(required.rawValue) (\(ProtectionLevel.environmentVariable))")
         }
         if let stronger = stronger(than: protection) {
             lines.append(
-                "stronger         \(stronger.rawValue) works here: signet protect add \(stronger.rawValue), and remove the weaker slot"
+                "stronger         \(stronger.rawValue) works here: signet vault key add \(stronger.rawValue), and remove the weaker slot"
             )
         }
         return lines

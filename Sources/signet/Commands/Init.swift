@@ -71,7 +71,7 @@ struct Init: ParsableCommand {
             Console.line("Keep \(directory.keyPath): without it nothing in the vault can be read.")
         } else {
             Console.line(
-                "If that is ever lost, nothing in the vault can be read: 'signet protect recovery-key' makes a second way in.")
+                "If that is ever lost, nothing in the vault can be read: 'signet vault recovery-key' adds a recovery key.")
         }
     }
 }

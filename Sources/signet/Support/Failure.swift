@@ -109,7 +109,7 @@ struct Failure: Error {
             error.code == .noVault
             ? "; 'signet enroll', 'import' and 'login' make one; or make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key"
             : ""
-        let older = error.code == .rolledBack ? ": signet protect accept-rollback" : ""
+        let older = error.code == .rolledBack ? ": signet vault accept-rollback" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }
 

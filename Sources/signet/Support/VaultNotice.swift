@@ -22,7 +22,7 @@ struct VaultNotice {
     private var isWarning: Bool { protection.level == .keyFile }
 
     private var text: TerminalText {
-        let recovery = "It has one way in; a second one: signet protect recovery-key"
+        let recovery = "It has one key slot; add a recovery key: signet vault recovery-key"
         guard isWarning else { return "signet: made a vault in \(path), sealed by \(protection.protector). \(recovery)" }
         return """
             signet: warning: made a vault in \(path) with its key in a file beside it, because no key protector works here \

@@ -3,13 +3,22 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
-struct Protect: ParsableCommand {
+struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "protect",
-        abstract: "List, add and remove the key protectors of the vault.",
-        discussion: "Each of them opens the vault alone. Only these commands add or remove one.",
-        subcommands: [List.self, Add.self, RecoveryKey.self, Remove.self, Rotate.self, Accept.self])
+        commandName: "vault", abstract: "Manage the keys of the vault, and accept a copy that was restored.",
+        subcommands: [Key.self, RecoveryKey.self, AcceptRollback.self])
+}
 
+extension VaultCommand {
+    struct Key: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "key", abstract: "List, add and remove the key slots of the vault, and rotate its data key.",
+            discussion: "The key protector of each slot opens the vault alone. Only these commands add or remove a slot.",
+            subcommands: [List.self, Add.self, Remove.self, Rotate.self])
+    }
+}
+
+extension VaultCommand.Key {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the key protectors. The vault is not opened.")
@@ -67,9 +76,9 @@ struct Protect: ParsableCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove", abstract: "Remove a key slot of the vault; the last one cannot be removed.",
-            discussion: "A copy of the data key works without a slot: 'signet protect rotate' replaces the data key.")
+            discussion: "A copy of the data key works without a slot: 'signet vault key rotate' replaces the data key.")
 
-        @Argument(help: "The number of the slot, as 'signet protect list' shows it.")
+        @Argument(help: "The number of the slot, as 'signet vault key list' shows it.")
         var number: Int
 
         @OptionGroup var options: VaultOptions
@@ -77,7 +86,7 @@ struct Protect: ParsableCommand {
         func run() throws {
             let session = try Session.open(options, anyLevel: true)
             guard let slot = session.vault.header.slots.first(where: { $0.number == number }) else {
-                throw Failure(.notFound, "noSlot", "the vault has no slot \(number); see 'signet protect list'")
+                throw Failure(.notFound, "noSlot", "the vault has no slot \(number); see 'signet vault key list'")
             }
             try session.vault.removeSlot(number)
             Console.line("Removed slot \(slot.text)")
@@ -113,7 +122,7 @@ struct Protect: ParsableCommand {
     }
 }
 
-extension Protect {
+extension VaultCommand {
     struct RecoveryKey: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recovery-key",
@@ -136,7 +145,7 @@ extension Protect {
         }
     }
 
-    struct Accept: AsyncParsableCommand {
+    struct AcceptRollback: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept-rollback", abstract: "Accept an older copy of the vault that was restored on purpose.",
             discussion: """
