@@ -26,7 +26,7 @@ enum ServerInputs {
         for index in sent.indices {
             let text = answers.text(index)
             _ = (answers.number(index), answers.bool(index))
-            _ = SignedStatement(text)
+            _ = DeviceSignedToken(text)
             guard let outcome = try? WebAuthnAnswer(text) else { continue }
             for field in outcome.fields.indices { _ = outcome.numbers(field).flatMap { AuthenticatorData($0) } }
         }

@@ -221,7 +221,7 @@ extension ServerTransaction {
 
     /// Returns the number of earlier logins, signed together with the request, so that it is valid for this request only.
     fileprivate func loginMark(for request: [(name: String, value: String)], after count: Int) -> String {
-        "\(count).\(proof("login \(count) \(FormCoding.encode(request))"))"
+        "\(count).\(mac("login \(count) \(FormCoding.encode(request))"))"
     }
 
     /// Returns true when the user has logged in since this same request was sent to the login page, and not longer ago than a

@@ -62,7 +62,7 @@ enum RowKind: String, Sendable, CaseIterable {
         case .nonce: Bool.self
         case .oathDevice: OATHDevice.self
         case .otherDevices: [OtherDevice].self
-        case .push: PendingPush.self
+        case .push: PushMessageRecord.self
         case .pushDevice: PushDevice.self
         case .pushOwner: UserKey.self
         case .recoveryCodes: [DeviceKind: Set<TokenHash>].self

@@ -45,7 +45,7 @@ struct PushDispatch: Sendable, Hashable, Codable {
     /// The claim of the worker that delivers the message; nil when it is unclaimed.
     var claim: DispatchClaim?
 
-    init(_ push: PendingPush, text: String, endpoint: String, token: String, until end: Date) {
+    init(_ push: PushMessageRecord, text: String, endpoint: String, token: String, until end: Date) {
         messageID = push.messageID
         self.endpoint = endpoint
         self.token = token
@@ -160,7 +160,7 @@ extension ServerTransaction {
     }
 
     /// Sends a message by the device's route.
-    mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date) throws {
+    mutating func send(_ push: PushMessageRecord, text: String, to device: PushDevice, until end: Date) throws {
         try pushes.add(push, until: end)
         effects.append(.happened(RequestLogEntry.Push(.made, push.messageID, device: device.mechanismUID)))
         count(.push(.sent))

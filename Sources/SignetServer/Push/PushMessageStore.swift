@@ -19,7 +19,7 @@ struct PushMessageStore {
     /// The time in seconds for which an inbox without messages remembers the id of its last event.
     private static let memory = 86_400.0
 
-    private var messages: Table<String, PendingPush>
+    private var messages: Table<String, PushMessageRecord>
     private var inboxes: Table<String, Inbox>
     private let now: Date
 
@@ -29,12 +29,12 @@ struct PushMessageStore {
         now = transaction.now
     }
 
-    func entry(_ messageID: String) throws -> PendingPush? {
+    func entry(_ messageID: String) throws -> PushMessageRecord? {
         try messages[messageID]
     }
 
     /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
-    func newest(_ limit: Int) throws -> [PendingPush] { try messages.newest(limit).map(\.value) }
+    func newest(_ limit: Int) throws -> [PushMessageRecord] { try messages.newest(limit).map(\.value) }
 
     /// Returns true when a message can be added without losing another one, and at most `limit` wait then.
     mutating func hasRoom(for mechanismUID: String, limit: Int) throws -> Bool {
@@ -44,7 +44,7 @@ struct PushMessageStore {
     /// Adds a message.
     ///
     /// The store remembers it until `end`, so that a login that polls late still finds the answer.
-    mutating func add(_ push: PendingPush, until end: Date) throws {
+    mutating func add(_ push: PushMessageRecord, until end: Date) throws {
         var push = push
         let inbox = try inboxes[push.mechanismUID] ?? Inbox()
         let readable = Set(try retained(for: push.mechanismUID, after: nil).map(\.messageID))
@@ -63,7 +63,7 @@ struct PushMessageStore {
     /// Returns the messages that wait for an answer, oldest first: those after the event `last`.
     ///
     /// It returns all of them when `last` is nil or is an id that this server has not sent yet.
-    func retained(for mechanismUID: String, after last: UInt64?) throws -> [PendingPush] {
+    func retained(for mechanismUID: String, after last: UInt64?) throws -> [PushMessageRecord] {
         guard let inbox = try inboxes[mechanismUID] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
         return try messages.values(for: inbox.messageIDs)
@@ -76,7 +76,7 @@ struct PushMessageStore {
     /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first.
     ///
     /// No inbox lists them any more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
-    func finished(for mechanismUID: String, _ limit: Int) throws -> [PendingPush] {
+    func finished(for mechanismUID: String, _ limit: Int) throws -> [PushMessageRecord] {
         try newest(Self.finishedSearchLimit)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
@@ -89,7 +89,7 @@ struct PushMessageStore {
     ///   an id without a message.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
-    ) throws -> (answer: Result<PushAnswer, PushResponseError>, push: PendingPush?) {
+    ) throws -> (answer: Result<PushAnswer, PushResponseError>, push: PushMessageRecord?) {
         let push = try messages[body.messageId]
         guard push?.realm == realm else { return (.failure(.unknownMessage), push) }
         let answer: Result<PushAnswer, PushResponseError>? = try messages.update(body.messageId) { [now] push in

@@ -66,7 +66,7 @@ struct ConsoleController: Sendable {
     private func csrf(_ request: Request) async throws -> String {
         let values = request.cookies(cookieName)
         let csrf = try await server.store.read { tx in
-            try values.first { try tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
+            try values.first { try tx.console.isOpen(to: $0) }.map { tx.mac("console \($0)") }
         }
         guard let csrf else {
             throw APIError(

@@ -58,9 +58,9 @@ extension ServerTransaction {
         return flow.device == TokenHash(id) ? deviceCookie(id, user) : nil
     }
 
-    private func newDevice(of flow: LoginFlow) -> String { proof("device \(flow.id)") }
+    private func newDevice(of flow: LoginFlow) -> String { mac("device \(flow.id)") }
 
-    private func deviceCookie(_ id: String, _ user: UserKey) -> String { "\(id).\(proof("device-user \(id) \(user.rowName)"))" }
+    private func deviceCookie(_ id: String, _ user: UserKey) -> String { "\(id).\(mac("device-user \(id) \(user.rowName)"))" }
 }
 
 extension SessionCookie {

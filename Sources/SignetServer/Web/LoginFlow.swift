@@ -170,7 +170,7 @@ extension ServerTransaction {
     mutating func answer(_ answer: LoginAnswer) throws -> LoginCookie? {
         guard var flow = try flows[answer.flow] else { return nil }
         let fields = answer.form.fields().flatMap { [JSONValue.string($0.name), .string($0.value)] }
-        let proof = proof("answer \(flow.id) " + JSON.text(of: .array(fields)))
+        let proof = mac("answer \(flow.id) " + JSON.text(of: .array(fields)))
         guard answer.browsers.contains(flow.browser) else {
             guard let accepted = flow.accepted, answer.browsers.contains(accepted.browser), now < accepted.end,
                 answer.address == accepted.address, ConstantTime.areEqual(accepted.proof, proof)
@@ -305,7 +305,7 @@ extension ServerTransaction {
     /// Returns the CSRF token of a form.
     ///
     /// It is bound to the login flow and the page. The flow is bound to the browser's cookie.
-    func csrf(of flow: String, page: Int) -> String { proof("flow \(flow) \(page)") }
+    func csrf(of flow: String, page: Int) -> String { mac("flow \(flow) \(page)") }
 }
 
 extension LoginFlow {

@@ -48,10 +48,10 @@ struct DeviceBindingNode: Node {
         }
         let error = answers.text(0, "clientError")
         guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
-        guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
-            let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
-            let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
-            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: tx.now)
+        guard let token = DeviceSignedToken(answers.text(0, "jws")), let jwk = token.header["jwk"],
+            let key = DevicePublicKey(jwk: jwk), token.isSigned(with: key),
+            let keyID = token.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
+            token.isIssued(by: applications), token.answers(challenge, userID: user.universalID, at: tx.now)
         else { return .transition(.failure) }
         // A known key is already bound to a device, so it is rejected for any client that presents it.
         guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .transition(.failure) }

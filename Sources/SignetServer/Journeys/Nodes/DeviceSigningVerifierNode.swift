@@ -2,7 +2,7 @@ import SignetCore
 
 /// A node that asks a bound device to sign a challenge.
 ///
-/// If the journey has no user yet, the signed statement identifies the user.
+/// If the journey has no user yet, the signed token identifies the user.
 struct DeviceSigningVerifierNode: Node {
     static let type = NodeType(
         "DeviceSigningVerifierNode", "Device Signing Verifier",
@@ -33,16 +33,16 @@ struct DeviceSigningVerifierNode: Node {
         }
         let error = answers.text(0, "clientError")
         guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
-        guard let statement = SignedStatement(answers.text(0, "jws")),
-            let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
+        guard let token = DeviceSignedToken(answers.text(0, "jws")),
+            let user = journey.user ?? UserKey(universalID: token.claims["sub"]?.string ?? "", realm: journey.realm)
         else { return .transition(.failure) }
         let known = try tx.devices.others(.binding, of: user)
         guard !known.isEmpty else { return .transition(.noDeviceRegistered) }
-        guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
+        guard var device = known.first(where: { $0.boundKeyID == token.header["kid"]?.string }) else {
             return .transition(.keyNotFound)
         }
-        guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
-            statement.answers(challenge, userID: user.universalID, at: tx.now)
+        guard let key = device.key, token.isSigned(with: key), token.isIssued(by: applications),
+            token.answers(challenge, userID: user.universalID, at: tx.now)
         else { return .transition(.failure) }
         device.lastUsedAt = tx.now
         try tx.devices.save(device, for: user)

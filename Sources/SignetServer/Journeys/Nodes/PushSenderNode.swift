@@ -50,7 +50,7 @@ struct PushSenderNode: Node {
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: includesContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
-        let push = PendingPush(prompt, to: device, tx.time)
+        let push = PushMessageRecord(prompt, to: device, tx.time)
         try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID
         return .transition(.sent)
@@ -67,7 +67,7 @@ struct PushSenderNode: Node {
 
     /// Returns the kind of the message.
     ///
-    /// A number message has three different two-digit numbers, of which ``PendingPush`` selects the correct one.
+    /// A number message has three different two-digit numbers, of which ``PushMessageRecord`` selects the correct one.
     private func kind() -> PushKind {
         switch pushType {
         case .tap: .tap

@@ -46,7 +46,7 @@ struct PushWaitNode: Node {
         }
     }
 
-    private func wait(for push: PendingPush, _ time: RequestTime) -> PollingWait {
+    private func wait(for push: PushMessageRecord, _ time: RequestTime) -> PollingWait {
         let planned = PollSchedule.milliseconds(
             elapsed: time.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
             fixed: seconds.map { .seconds($0) } ?? time.configuration.pollInterval)
@@ -55,7 +55,7 @@ struct PushWaitNode: Node {
         return PollingWait(milliseconds: min(planned, max(left, 0)), from: time.now)
     }
 
-    private func prompt(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
+    private func prompt(_ push: PushMessageRecord, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
         journey.memory = .waiting(wait)
         let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
         guard let number = push.number else {

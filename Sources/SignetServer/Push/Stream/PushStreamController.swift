@@ -43,7 +43,7 @@ private struct PushStreamInbox: StreamInbox {
     var delivery: FaultedDelivery
 
     mutating func events() async throws -> [FaultedDelivery.Event]? {
-        let pushes = try await server.store.read { [mechanismUID, last] tx -> [PendingPush]? in
+        let pushes = try await server.store.read { [mechanismUID, last] tx -> [PushMessageRecord]? in
             guard try tx.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
             return try tx.pushes.retained(for: mechanismUID, after: last)
         }

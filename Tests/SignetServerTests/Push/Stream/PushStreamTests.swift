@@ -184,16 +184,16 @@ struct PushStreamTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             let clock = ContinuousClock()
             var connection: RawHTTPConnection?
-            var cancelled = clock.now
+            var canceled = clock.now
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 connection = try await phone.listen(at: server, port: port)
                 _ = await connection?.read { $0.contains(":\n\n") }
-                cancelled = clock.now
+                canceled = clock.now
             }
-            #expect(clock.now - cancelled < .seconds(60))
+            #expect(clock.now - canceled < .seconds(60))
             _ = await connection?.read { _ in false }
-            #expect(clock.now - cancelled < .seconds(60))
+            #expect(clock.now - canceled < .seconds(60))
             connection?.vanish()
         }
     }

@@ -14,7 +14,7 @@ struct PushPrompt: Sendable, Hashable {
 }
 
 /// A message that was sent to a device, with its state.
-struct PendingPush: Codable, Sendable {
+struct PushMessageRecord: Codable, Sendable {
     enum State: String, Codable, Sendable, Hashable {
         case waiting
         case approved
@@ -102,7 +102,7 @@ struct PendingPush: Codable, Sendable {
 /// The result of a device's valid answer.
 struct PushAnswer: Sendable, Hashable {
     /// The state of the message: the decision of the first valid answer.
-    let state: PendingPush.State
+    let state: PushMessageRecord.State
     /// True for an answer to a message that was answered before.
     let isRepeated: Bool
 }

@@ -4,7 +4,7 @@ import SignetCore
 /// A JWS that a device signed with its own key (protocol/journey.md section 2.8).
 ///
 /// Its contents are unverified until ``isSigned(with:)`` returns true.
-struct SignedStatement: Sendable {
+struct DeviceSignedToken: Sendable {
     private let token: SignedToken
 
     var header: [String: JSONValue] { token.header }
@@ -20,7 +20,7 @@ struct SignedStatement: Sendable {
         token.algorithm == key.algorithm && token.isSigned { key.accepts($0, of: $1) }
     }
 
-    /// Returns true when one of the applications issued the statement, or when the list is empty.
+    /// Returns true when one of the applications issued the token, or when the list is empty.
     func isIssued(by applications: [String]) -> Bool {
         applications.isEmpty || claims["iss"]?.string.map(applications.contains) == true
     }
@@ -28,7 +28,7 @@ struct SignedStatement: Sendable {
     /// The accepted clock difference, in seconds.
     static let tolerance = 60.0
 
-    /// Returns true when the statement is for this challenge and this user, and is valid at this time.
+    /// Returns true when the token is for this challenge and this user, and is valid at this time.
     func answers(_ challenge: [UInt8], userID: String, at now: Date) -> Bool {
         guard claims["sub"]?.string == userID, let text = claims["challenge"]?.string, let answered = try? Base64.decode(text),
             ConstantTime.areEqual(answered, challenge), let end = claims["exp"]?.lenientInteger
