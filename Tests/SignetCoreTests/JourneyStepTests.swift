@@ -81,11 +81,12 @@ struct JourneyStepTests {
     }
 
     @Test(
-        "A wait time may be a number or a string, and any other value is ignored",
+        "A wait time may be a number or a string, and any other value requests a wait of no time",
         arguments: [
-            (.integer(5000), 5000), (.string("5000"), 5000), (.string("soon"), nil), (.null, nil), (.string(""), nil),
-        ] as [(JSONValue, Int?)])
-    func readsWaitTimes(value: JSONValue, milliseconds: Int?) {
+            (.integer(5000), 5000), (.string("5000"), 5000), (.string("-5"), 0), (.string("soon"), 0), (.null, 0),
+            (.string(""), 0),
+        ] as [(JSONValue, Int)])
+    func readsWaitTimes(value: JSONValue, milliseconds: Int) {
         let callback = JourneyCallback(type: "PollingWaitCallback", output: [.init(name: "waitTime", value: value)])
         #expect(JourneyStep(authId: "a", callbacks: [callback]).waitMilliseconds == milliseconds)
     }

@@ -48,9 +48,9 @@ public struct JourneyStep: Sendable, Hashable {
 
     /// The time to wait before the client sends the step again, in milliseconds; nil when the step does not ask to wait.
     ///
-    /// It is never negative.
+    /// It is never negative, and 0 when the server sends no valid number.
     public var waitMilliseconds: Int? {
-        callback("PollingWaitCallback")?.output("waitTime")?.lenientInteger.map { Int(clamping: max(0, $0)) }
+        callback("PollingWaitCallback").map { Int(clamping: max(0, $0.output("waitTime")?.lenientInteger ?? 0)) }
     }
 }
 
