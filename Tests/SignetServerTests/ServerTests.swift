@@ -42,15 +42,15 @@ struct ServerTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             let clock = ContinuousClock()
             var connection: RawHTTPConnection?
-            var cancelled = clock.now
+            var canceled = clock.now
             try await server.serve { port in
                 connection = try RawHTTPConnection(port: port)
                 connection?.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 let health = await connection?.read { $0.hasSuffix("{}") }
                 #expect(health?.hasPrefix("HTTP/1.1 200 OK") == true)
-                cancelled = clock.now
+                canceled = clock.now
             }
-            #expect(clock.now - cancelled < .seconds(60))
+            #expect(clock.now - canceled < .seconds(60))
             connection?.vanish()
         }
     }

@@ -256,7 +256,7 @@ struct CodeNodeTests {
             """
         try await TestServer.run(journeys: journeys) { server in
             let phone = try await server.registeredPhone()
-            func wait() async throws -> (step: JourneyStep, push: PendingPush) {
+            func wait() async throws -> (step: JourneyStep, push: PushMessageRecord) {
                 var step = try await server.logIn("PushLogin").step
                 step.fill("TextInputCallback", "42")
                 return (try await server.next(step).step, try #require(try await server.inbox(phone.uid).last))

@@ -148,7 +148,7 @@ struct FrozenRows: Sendable {
         _ = try state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
         _ = try state.nonces.redeem(try state.nonces.issue())
         let device = try #require(try state.devices.pushDevice(of: mira))
-        let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, time)
+        let push = PushMessageRecord(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, time)
         let end = time.now.addingTimeInterval(600)
         var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)
         dispatch.claim = DispatchClaim(holder: "holder", end: end)

@@ -28,7 +28,7 @@ struct DispatchClaimTests {
                 deviceName: "d", deviceType: "t", communicationType: "gcm", communicationID: "c", resourceID: "r",
                 registeredAt: Self.now)
             let prompt = PushPrompt(kind: .tap, text: "Hello")
-            let push = PendingPush(
+            let push = PushMessageRecord(
                 prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
             dispatches.store(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
             try body(&dispatches, push.messageID)

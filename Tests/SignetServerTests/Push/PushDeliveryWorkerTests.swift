@@ -19,7 +19,7 @@ struct PushDeliveryWorkerTests {
             let context = server.devServer.context
             let id = try await context.store.write { tx in
                 let device = try #require(try tx.devices.pushDevice(of: UserKey(realm: .root, name: "mira")))
-                let push = PendingPush(PushPrompt(kind: .tap, text: "Hello"), to: device, tx.time)
+                let push = PushMessageRecord(PushPrompt(kind: .tap, text: "Hello"), to: device, tx.time)
                 tx.dispatches.store(
                     PushDispatch(push, text: "Hello", endpoint: StandInSNS.endpoint, token: "token", until: push.deadline))
                 return push.messageID

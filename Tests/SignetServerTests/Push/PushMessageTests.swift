@@ -275,7 +275,7 @@ struct PushMessageRouteTests {
 @Suite("Push number challenge")
 struct NumberChallengeTests {
     private func waitingLogin(_ server: TestServer) async throws -> (
-        phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int
+        phone: Phone, step: JourneyStep, push: PushMessageRecord, right: Int, wrong: Int
     ) {
         let phone = try await server.registeredPhone()
         let (step, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)

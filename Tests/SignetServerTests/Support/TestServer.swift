@@ -80,7 +80,7 @@ extension TestServer {
     }
 
     /// The pending messages of a mechanism.
-    func inbox(_ mechanismUID: String) async throws -> [PendingPush] {
+    func inbox(_ mechanismUID: String) async throws -> [PushMessageRecord] {
         try await devServer.context.store.read { tx in
             try tx.pushes.retained(for: mechanismUID, after: nil)
         }
@@ -129,7 +129,8 @@ extension TestServer {
     }
 
     /// Starts a login that waits for its push message.
-    func waitingLogin(_ journey: String = "PushLogin", phone: Phone) async throws -> (step: JourneyStep, push: PendingPush) {
+    func waitingLogin(_ journey: String = "PushLogin", phone: Phone) async throws -> (step: JourneyStep, push: PushMessageRecord)
+    {
         let step = try await logIn(journey).step
         return (step, try #require(try await inbox(phone.uid).last))
     }
@@ -177,13 +178,13 @@ struct Phone: Sendable {
             path(invitation.registrationEndpoint), PushRequestBody(messageId: invitation.messageID, jwt: jwt))
     }
 
-    func response(to push: PendingPush) throws -> JSONValue {
+    func response(to push: PushMessageRecord) throws -> JSONValue {
         let message = try SealedPushMessage(push.sealed).open(with: secret)
         return .string(PushClaims.response(to: message.challenge, secret: secret))
     }
 
     /// Sends any claims, with the right response unless they contain one.
-    func answer(_ push: PendingPush, _ claims: [String: JSONValue] = [:], at server: TestServer) async throws -> Reply {
+    func answer(_ push: PushMessageRecord, _ claims: [String: JSONValue] = [:], at server: TestServer) async throws -> Reply {
         let right = ["response": try response(to: push)]
         let all = claims.merging(right) { own, _ in own }
         return try await send(push.messageID, CompactJWS.sign(try JSON.encode(all), with: secret), at: server)
