@@ -55,8 +55,11 @@ final class ServerContext: Sendable {
         let requestLog = RequestLog(contextPath: contextPath)
         (self.clock, self.machineClock, self.requestLog) = (clock, machineClock, requestLog)
         (self.logger, self.telemetry) = (logger, telemetry)
+        let streams = self.streams
         faults = FaultTable(
-            contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock)
+            contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock,
+            // A delivery fault may require an event that no new message wakes a stream for.
+            onDeliveryChange: { streams.wake(nil) })
         // The state, and the parts that store something in it.
         let effects = SideEffectPerformer(
             streams: streams, inboxStreams: inboxStreams, requestLog: requestLog,
@@ -80,9 +83,11 @@ final class ServerContext: Sendable {
         connect()
     }
 
-    /// Connects the parts that react to changes of each other.
+    /// Connects the parts that react to changes of each other: the state to the streams and the signer, and the clock to the state
+    /// and the streams.
     ///
-    /// None of them keeps another one alive.
+    /// A reference is weak where the other part already has a strong one to the part that keeps the closure: the signer has the
+    /// state, and the state and the faults have the clock.
     private func connect() {
         store.listen { [streams, inboxStreams, weak signer] signal in
             streams.receive(signal)
@@ -90,8 +95,7 @@ final class ServerContext: Sendable {
             if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
         }
         clock.onChange { [weak store] in store?.writeClock() }
-        // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
-        faults.onDeliveryChange { [streams] in streams.wake(nil) }
+        // A move of the clock lets messages expire, which a delivery fault may send again.
         clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.wake(nil) } }
     }
 

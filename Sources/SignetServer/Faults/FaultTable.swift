@@ -32,27 +32,32 @@ public final class FaultTable: Sendable {
     private let hasPushGateway: Bool
     private let clock: any WallClock
     private let table = Mutex(Table())
-    private let listener = Mutex<@Sendable () -> Void>({})
+    private let onDeliveryChange: @Sendable () -> Void
 
-    init(contextPath: String, realms: Set<RealmPath>, hasPushGateway: Bool, clock: any WallClock) {
+    /// Creates an empty table.
+    /// - Parameters:
+    ///   - contextPath: The context path of the server.
+    ///   - realms: The realms of the server.
+    ///   - hasPushGateway: True when the server has a push gateway.
+    ///   - clock: The server's clock.
+    ///   - onDeliveryChange: The closure to call whenever a delivery fault is enabled or disabled.
+    init(
+        contextPath: String, realms: Set<RealmPath>, hasPushGateway: Bool, clock: any WallClock,
+        onDeliveryChange: @escaping @Sendable () -> Void
+    ) {
         self.contextPath = contextPath
         self.realms = realms
         self.hasPushGateway = hasPushGateway
         self.clock = clock
+        self.onDeliveryChange = onDeliveryChange
     }
-
-    /// Sets the closure to call whenever a delivery fault is enabled or disabled.
-    func onDeliveryChange(_ notify: @escaping @Sendable () -> Void) { listener.withLock { $0 = notify } }
 
     private func change<R>(_ body: (inout Table) -> R) -> R {
         let (result, concernsDeliveries) = table.withLock { table in
             let before = table.deliveryIDs
             return (body(&table), table.deliveryIDs != before)
         }
-        if concernsDeliveries {
-            let notify = listener.withLock { $0 }
-            notify()
-        }
+        if concernsDeliveries { onDeliveryChange() }
         return result
     }
 

@@ -1,10 +1,10 @@
 /// The events that a push stream sends, after its delivery faults.
 ///
-/// Each stream has its own.
+/// Each stream has its own. It reads the state of the messages; ``MessageReordering`` and ``MessageReplay`` have the rules.
 struct FaultedDelivery: Sendable {
     /// A message as an event of the stream.
     struct Event: Sendable {
-        let push: PendingPush
+        let push: PushMessageRecord
         /// The event ID.
         let id: UInt64
         var faults: [String] = []
@@ -13,19 +13,12 @@ struct FaultedDelivery: Sendable {
         func with(_ fault: FaultTable.Entry) -> Event { Event(push: push, id: id, faults: faults + [fault.rule.name]) }
     }
 
-    /// The maximum number of messages that are remembered for replay.
-    private static let memory = 16
-
     private let server: ServerContext
     private let mechanismUID: String
     private let path: String
     private let client: RequestLogEntry.Client
-    /// The message that is held back until the next one, and the fault that holds it back.
-    private var held: (event: Event, fault: FaultTable.Entry)?
-    private var delivered: [PendingPush] = []
-    private var knowsEarlier = false
-    private var replayed: Set<String> = []
-    private var lastID: UInt64
+    private var reordering = MessageReordering()
+    private var replay: MessageReplay
 
     /// Creates the delivery of one stream.
     /// - Parameters:
@@ -37,86 +30,74 @@ struct FaultedDelivery: Sendable {
     init(server: ServerContext, mechanismUID: String, after last: UInt64?, path: String, client: RequestLogEntry.Client) {
         self.server = server
         self.mechanismUID = mechanismUID
-        lastID = last ?? 0
         self.path = path
         self.client = client
+        replay = MessageReplay(after: last)
     }
 
     /// Returns the events to send for new messages.
     ///
     /// The array may be empty, because faults can send earlier messages.
-    mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
-        var events = pushes.map { Event(push: $0, id: $0.eventID) }
-        guard !server.faults.isIdle || held != nil else {
-            remember(pushes)
+    mutating func events(for pushes: [PushMessageRecord]) async throws -> [Event] {
+        let events = pushes.map { Event(push: $0, id: $0.eventID) }
+        guard !server.faults.isIdle || reordering.heldMessage != nil else {
+            replay.remember(pushes)
             return events
         }
         let faults = server.faults.candidates {
             $0.kind.isOfDeliveries && $0.route.matches(.pushStream, path) && ($0.client?.matches(client) ?? true)
         }
-        events = try await ordered(events, faults)
+        let ordered = try await reordered(events, faults)
+        let delivered = duplicated(ordered, faults)
+        // A replayed event uses the newest event ID, so the new messages are remembered first.
+        replay.remember(pushes)
+        let replays = try await self.replays(faults)
+        return delivered + replays
+    }
+
+    private mutating func reordered(_ events: [Event], _ faults: [FaultTable.Entry]) async throws -> [Event] {
+        // A message stays held back while no other one has arrived, the fault lasts, and the message waits for an answer.
+        if events.isEmpty, let message = reordering.heldMessage, reordering.lasts(among: faults) {
+            let waiting = try await self.waiting([message])
+            if !waiting.isEmpty { return [] }
+        }
+        return reordering.reorder(events, by: faults, in: server.faults)
+    }
+
+    private func duplicated(_ events: [Event], _ faults: [FaultTable.Entry]) -> [Event] {
+        var events = events
         for fault in faults where fault.rule.kind == .duplicateDelivery {
             events = events.flatMap { event in server.faults.take(fault) ? [event, event.with(fault)] : [event] }
         }
-        // Remember the messages first, because a replayed event uses the newest event ID: the IDs of a stream never decrease.
-        remember(pushes)
-        for fault in faults where fault.rule.kind == .replayedPush { events += try await replays(fault) }
         return events
     }
 
-    private mutating func remember(_ pushes: [PendingPush]) {
-        guard !pushes.isEmpty else { return }
-        delivered = (delivered + pushes).suffix(Self.memory)
-        replayed.formIntersection(delivered.map(\.messageID))
-        lastID = max(lastID, pushes.map(\.eventID).max() ?? 0)
-    }
-
-    /// Adds the messages that the device received before this stream was opened.
-    private mutating func rememberEarlier() async throws {
-        guard !knowsEarlier else { return }
-        let known = Set(delivered.map(\.messageID))
-        let earlier = try await server.store.read { [mechanismUID] tx in
-            try tx.pushes.finished(for: mechanismUID, Self.memory)
+    private mutating func replays(_ faults: [FaultTable.Entry]) async throws -> [Event] {
+        let faults = faults.filter { $0.rule.kind == .replayedPush }
+        guard !faults.isEmpty else { return [] }
+        if !replay.hasEarlier {
+            let earlier = try await server.store.read { [mechanismUID] tx in
+                try tx.pushes.finished(for: mechanismUID, MessageReplay.memory)
+            }
+            replay.remember(earlier: earlier)
         }
-        delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
-        knowsEarlier = true
-    }
-
-    /// Swaps two consecutive messages.
-    private mutating func ordered(_ events: [Event], _ faults: [FaultTable.Entry]) async throws -> [Event] {
-        let reorderings = faults.filter { $0.rule.kind == .reordering }
-        if let (event, fault) = held {
-            // Release the held message when another one has arrived, or when the fault is no longer on.
-            let isCounted = if case .times = fault.rule.extent { true } else { false }
-            let isWanted = isCounted || reorderings.contains { $0.rule == fault.rule }
-            if events.isEmpty, isWanted, try await isWaiting(event.push) { return [] }
-            held = nil
-            return events + [event]
-        }
-        guard let first = events.first, let fault = reorderings.first(where: { server.faults.take($0) }) else { return events }
-        guard events.count > 1 else {
-            held = (first.with(fault), fault)
-            return []
-        }
-        return events.dropFirst() + [first.with(fault)]
-    }
-
-    private func isWaiting(_ push: PendingPush) async throws -> Bool {
-        try await server.store.read { tx in
-            try tx.pushes.entry(push.messageID)?.state == .waiting && tx.now < push.deadline
-        }
-    }
-
-    /// Returns the messages that no longer wait for an answer, each once.
-    private mutating func replays(_ fault: FaultTable.Entry) async throws -> [Event] {
-        try await rememberEarlier()
+        let candidates = replay.candidates
+        let waiting = try await self.waiting(candidates)
+        let finished = candidates.filter { !waiting.contains($0.messageID) }
         var events: [Event] = []
-        for push in delivered where !replayed.contains(push.messageID) {
-            if try await isWaiting(push) { continue }
-            guard server.faults.take(fault) else { break }
-            replayed.insert(push.messageID)
-            events.append(Event(push: push, id: lastID, faults: [fault.rule.name]))
-        }
+        for fault in faults { events += replay.replay(finished, by: fault, in: server.faults) }
         return events
+    }
+
+    /// Returns the IDs of the messages that still wait for an answer.
+    private func waiting(_ pushes: [PushMessageRecord]) async throws -> Set<String> {
+        try await server.store.read { tx in
+            var waiting: Set<String> = []
+            for push in pushes {
+                let state = try tx.pushes.entry(push.messageID)?.state
+                if state == .waiting, tx.now < push.deadline { waiting.insert(push.messageID) }
+            }
+            return waiting
+        }
     }
 }
