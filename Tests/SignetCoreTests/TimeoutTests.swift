@@ -42,6 +42,17 @@ struct TimeoutTests {
         #expect(undone.count == 7)
     }
 
+    @Test("An async lock that is not free within the limit is not acquired, and is free for the next caller after its release")
+    func lockTimesOut() async {
+        let lock = AsyncLock()
+        await lock.lock()
+        let isAcquiredInTime = await lock.lock(within: .zero)
+        #expect(!isAcquiredInTime)
+        lock.unlock()
+        let isAcquiredNext = await lock.lock(within: .seconds(3600))
+        #expect(isAcquiredNext)
+    }
+
     @Test("The error of an operation that was canceled with its caller is a CancellationError")
     func reportsCancellation() async {
         let (starts, start) = AsyncStream<Void>.makeStream()

@@ -22,50 +22,47 @@ package actor ItemAccounts: AccountStore {
     }
 
     package func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
-        let (records, _) = try await begin()
-        defer { lock.unlock() }
-        return try body(AccountRecords.reader(records))
+        try await withItem { records throws(StoreError) in try body(AccountRecords.reader(records)) }
     }
 
     package func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
-        let (records, before) = try await begin()
-        let value = Result { () throws(StoreError) in try body(AccountRecords.writer(records)) }
-        if case .success = value, records.isChanged {
-            try await end(with: StoredAccounts(bytes: records.bytes), over: before)
-        } else {
-            lock.unlock()
-        }
-        return try value.get()
+        try await withItem { records throws(StoreError) in try body(AccountRecords.writer(records)) }
     }
 
-    /// Acquires the lock and reads the item.
+    /// Reads the item, calls `body` with its records, and saves the item if `body` has changed them.
     ///
-    /// When it throws, the lock is released, or will be released once the storage has responded.
-    private func begin() async throws(StoreError) -> (records: BundledRecords, item: StoredAccounts?) {
-        let lock = lock
-        guard await withTimeout(limit, late: { lock.unlock() }, { await lock.lock() }) != nil else { throw tooLate }
-        let item = await withTimeout(limit, late: { _ in lock.unlock() }, { await self.item() })
-        guard let item else { throw tooLate }
-        do throws(StoreError) {
-            let item = try item.get()
-            return (try BundledRecords(item?.bytes), item)
-        } catch {
-            lock.unlock()
-            throw error
-        }
-    }
+    /// The lock is held meanwhile. After a call of the storage that is late, it is held until the storage has responded.
+    private func withItem<R: Sendable>(
+        _ body: (BundledRecords) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        guard await lock.lock(within: limit) else { throw tooLate }
+        var isLate = false
+        defer { if !isLate { lock.unlock() } }
 
-    /// Saves the item and releases the lock, now or once the storage has responded.
-    private func end(with item: StoredAccounts, over before: StoredAccounts?) async throws(StoreError) {
-        let lock = lock
-        let outcome = await withTimeout(limit, late: { _ in lock.unlock() }, { await self.keep(item, over: before) })
-        guard let outcome else {
+        guard let read = await inTime({ await self.item() }) else {
+            isLate = true
+            throw tooLate
+        }
+        let before = try read.get()
+        let records = try BundledRecords(before?.bytes)
+        let value = try body(records)
+        guard records.isChanged else { return value }
+
+        let after = StoredAccounts(bytes: records.bytes)
+        guard let saved = await inTime({ await self.keep(after, over: before) }) else {
+            isLate = true
             throw StoreError(
                 .outcomeUnknown, "store the accounts",
                 "the storage did not answer within \(limit); read them again to find out")
         }
-        lock.unlock()
-        try outcome.get()
+        try saved.get()
+        return value
+    }
+
+    /// Returns the result of a call of the storage, or nil when it is late; then its end releases the lock.
+    private func inTime<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value? {
+        let lock = lock
+        return await withTimeout(limit, late: { _ in lock.unlock() }, call)
     }
 
     private func item() async -> Result<StoredAccounts?, StoreError> {

@@ -24,6 +24,14 @@ package final class AsyncLock: Sendable {
         }
     }
 
+    /// Waits until the caller holds the lock, at most for `limit`.
+    ///
+    /// Returns false when the caller does not hold the lock. A canceled task keeps its place in the queue until the limit.
+    package func lock(within limit: Duration) async -> Bool {
+        // The late operation gets the lock when it is free, and passes it on.
+        await withTimeout(limit, late: { self.unlock() }, { await self.lock() }) != nil
+    }
+
     /// Releases the lock and passes it to the first waiting task.
     package func unlock() {
         queue.withLock { $0.release() }?.resume()
