@@ -148,6 +148,27 @@ struct RetentionTests {
         #expect(try inner.names(.index).isEmpty)
     }
 
+    @Test("Messages above the limit are dropped when an index page between them was lost")
+    func dropsMessagesAroundLostPage() async throws {
+        let inner = MemoryStore()
+        let first = AuthenticatorFixture(store: AccountRecords(unsealed: inner), retention: .all)
+        let push = try await first.enrollPush()
+        try await first.receive(24, to: push)
+        let before = try inner.names(.index)
+        try await first.receive(12, to: push, from: 24)
+        let secondPage = try #require(try inner.names(.index).subtracting(before).first)
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            try records.remove(RecordKey(.index, name: secondPage))
+        }
+        let second = AuthenticatorFixture(store: AccountRecords(unsealed: inner), retention: .newest(5))
+        second.clock.move(to: first.clock.now)
+        try await second.receive(1, to: push, from: 36)
+        #expect(
+            try await second.authenticator.notifications(of: push.uid).map(\.messageID) == (32...36).reversed().map(String.init))
+        #expect(try await second.authenticator.removeAccount(Sample.account))
+        #expect(try inner.names(.index).isEmpty)
+    }
+
     @Test("100 messages received at once are stored up to the limit", arguments: StoreKind.allCases)
     func concurrentMessagesRespectLimit(kind: StoreKind) async throws {
         try await kind.withStore { store in

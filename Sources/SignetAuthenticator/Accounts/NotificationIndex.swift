@@ -40,6 +40,21 @@ struct NotificationIndex {
         var count = 0
         /// The newest entries, which are not in a page yet.
         var entries: [Entry] = []
+
+        /// Drops the oldest `number` entries.
+        ///
+        /// They are the first ones of `group`: the rest of the oldest page, or ``entries`` if all pages were dropped.
+        mutating func dropOldest(_ number: Int, of group: [Entry]) {
+            count -= number
+            if first == next {
+                entries.removeFirst(number)
+            } else if number == group.count {
+                first += 1
+                skipped = 0
+            } else {
+                skipped += number
+            }
+        }
     }
 
     private var records: any RecordReader { reader.reader }
@@ -116,45 +131,49 @@ struct NotificationIndex {
 
     /// Drops the oldest entries while they are above the limit.
     ///
-    /// The newest entry always stays.
+    /// When a page is lost, the index is first rebuilt from the stored notifications. An entry of the head whose notification is
+    /// not stored yet is kept.
     private func drop(
         _ limit: RetentionLimit, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
-        var dropped: [Entry] = []
-        while head.count > 1, limit.canBeExceeded(among: head.count) {
-            let (entry, isLastOfPage) = try oldest(of: &head, without: dropped, in: records)
-            guard let entry, head.count > 1, limit.includes(entry.receivedAt, of: head.count) else { break }
-            dropped.append(entry)
-            head.count -= 1
-            if head.first == head.next {
-                head.entries.removeFirst()
-            } else if isLastOfPage {
-                try records.remove(.notificationIndex(mechanismUID, page: head.first))
-                head.first += 1
-                head.skipped = 0
-            } else {
-                head.skipped += 1
-            }
+        var found = try entries(above: limit, in: head)
+        if found == nil {
+            let newest = head.entries
+            head = try rewrite(scan().filter { !newest.contains($0) } + newest, over: head, in: records)
+            found = try entries(above: limit, in: head)
         }
+        guard let (dropped, rest) = found else { return [] }
+        for number in head.first..<rest.first { try records.remove(.notificationIndex(mechanismUID, page: number)) }
+        head = rest
         return dropped
     }
 
-    /// Returns the oldest entry, and true when it is the last one of its page.
+    /// Returns the entries above the limit, oldest first, and the head without them; nil when a page is lost.
     ///
-    /// When the page is lost, the index is rebuilt from the stored notifications. An entry of the head whose notification is not
-    /// stored yet is kept.
-    private func oldest(
-        of head: inout Head, without dropped: [Entry], in records: any RecordWriter
-    ) throws(StoreError) -> (Entry?, isLastOfPage: Bool) {
-        if head.first < head.next {
-            if let page = try page(head.first), head.skipped < page.count {
-                return (page[head.skipped], head.skipped == page.count - 1)
-            }
-            let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
-            head = try rewrite(stored + head.entries, over: head, in: records)
-            if head.first < head.next, let first = try page(head.first)?.first { return (first, false) }
+    /// The newest entry always stays. It reads only the pages that have such entries, and the one after them.
+    private func entries(
+        above limit: RetentionLimit, in head: Head
+    ) throws(StoreError) -> (dropped: [Entry], rest: Head)? {
+        var dropped: [Entry] = []
+        var rest = head
+        for number in head.first...head.next {
+            guard rest.count > 1, limit.canBeExceeded(among: rest.count) else { break }
+            guard let group = try remainder(ofPage: number, in: rest) else { return nil }
+            let above = group.prefix(limit.excess(of: group.map(\.receivedAt), among: rest.count))
+            dropped += above
+            rest.dropOldest(above.count, of: group)
+            if above.count < group.count { break }
         }
-        return (head.entries.first, false)
+        return (dropped, rest)
+    }
+
+    /// Returns the entries of a page that have not been dropped, or those of the head after the last page; nil when the page is
+    /// lost.
+    private func remainder(ofPage number: Int, in head: Head) throws(StoreError) -> [Entry]? {
+        if number == head.next { return head.entries }
+        let skipped = number == head.first ? head.skipped : 0
+        guard let page = try page(number), skipped < page.count else { return nil }
+        return Array(page[skipped...])
     }
 
     /// Removes all entries and keeps an empty index.
@@ -262,6 +281,22 @@ struct RetentionLimit {
     ///
     /// When it returns false, the times of the entries need not be read.
     func canBeExceeded(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
+
+    /// Counts the entries above the limit among the oldest ones.
+    ///
+    /// The newest of all entries is never above the limit.
+    /// - Parameters:
+    ///   - oldest: The times at which the oldest entries arrived, oldest first.
+    ///   - count: The total number of entries.
+    /// - Returns: The number of the entries of `oldest`, from its start, that are above the limit.
+    func excess(of oldest: [Date], among count: Int) -> Int {
+        var number = 0
+        for time in oldest {
+            guard count - number > 1, includes(time, of: count - number) else { break }
+            number += 1
+        }
+        return number
+    }
 
     /// Returns true when the oldest of `count` entries, which arrived at `oldest`, is above the limit.
     func includes(_ oldest: Date, of count: Int) -> Bool {
