@@ -82,12 +82,19 @@ actor SingleItemStorage<T: Codable & Sendable & Equatable>: Storage {
 /// The owner of a delegate, like an app's own actor. As an actor it lets calls in at each `await`, too.
 actor Owner<T: Codable & Sendable> {
     private let storage: any Storage<T>
+    /// The number of saves that have begun.
+    ///
+    /// A caller outside the actor sees a save only after its first suspension, because the actor runs one job at a time.
+    private(set) var saves = 0
 
     init(_ storage: sending any Storage<T>) {
         self.storage = storage
     }
 
-    func save(_ item: T) async throws { try await storage.save(item: item) }
+    func save(_ item: T) async throws {
+        saves += 1
+        try await storage.save(item: item)
+    }
     func get() async throws -> T? { try await storage.get() }
     func delete() async throws { try await storage.delete() }
 }
@@ -117,7 +124,7 @@ final class Gate: Sendable {
 
     /// Waits until the gate is open.
     ///
-    /// Cancelling the task ends the wait.
+    /// Canceling the task ends the wait.
     func pass() async throws {
         arrived.continuation.yield()
         for await _ in opened.stream { break }

@@ -167,16 +167,20 @@ struct ItemDelegateTests {
         async let first: Void = owner.save(lucky)
         await gate.arrival()
         async let second: Void = owner.save(rex)
-        for _ in 0..<100 { await Task.yield() }
+        // The owner reports the second save only after that save has suspended: in the delegate's lock, or, if the delegate had
+        // none, in a call of the backend. The backend is an actor and would execute that call before it reports its writes.
+        let isSecondWaiting = try await eventually { await owner.saves == 2 }
+        #expect(isSecondWaiting)
         #expect(await backend.writes == 0)
         gate.open()
         _ = try await (first, second)
+        #expect(await backend.crowd == 1)
         let read = try await owner.get()
         #expect(read == rex)
         #expect(await backend.item == rex)
     }
 
-    @Test("A storage delegate stays equal to its backend when a task is cancelled during a save")
+    @Test("A storage delegate stays equal to its backend when a task is canceled during a save")
     func cacheSurvivesCancelledSave() async throws {
         let gate = Gate()
         let isFirst = Once()
@@ -191,7 +195,7 @@ struct ItemDelegateTests {
         #expect(await backend.item == lucky)
     }
 
-    @Test("A storage delegate executes a delete whose task was cancelled while it waited for its turn")
+    @Test("A storage delegate executes a delete whose task was canceled while it waited for its turn")
     func executesCancelledDelete() async throws {
         let gate = Gate()
         let isFirst = Once()

@@ -78,16 +78,20 @@ struct ItemKeychainTests {
                 mayEnd.wait()
             }
         }
-        while !isWriting.isOn { await Task.yield() }
-        // More readers than the system has threads for tasks: this task goes on only if they wait elsewhere.
-        let readers = (0..<64).map { _ in
-            Task {
-                try await keychain.read { (records: any RecordReader) throws(StoreError) in
+        let isInWrite = try await eventually { isWriting.isOn }
+        #expect(isInWrite)
+        // More readers than the system has threads for tasks: all of them begin only if the first ones wait elsewhere.
+        let (count, begun) = (64, Counter())
+        let readers = (0..<count).map { _ in
+            Task { () async throws -> [UInt8]? in
+                begun.add()
+                return try await keychain.read { (records: any RecordReader) throws(StoreError) in
                     try records.record(RecordKey(.item, "x"))
                 }
             }
         }
-        for _ in 0..<100 { await Task.yield() }
+        let haveAllBegun = try await eventually { begun.count == count }
+        #expect(haveAllBegun)
         mayEnd.signal()
         try await write.value
         for reader in readers { #expect(try await reader.value == nil) }
@@ -156,7 +160,7 @@ struct ItemKeychainTests {
         #expect(failures == 100)
     }
 
-    @Test("A cancelled caller does not stop a keychain from opening for the other callers")
+    @Test("A canceled caller does not stop a keychain from opening for the other callers")
     func opensDespiteCancelledCaller() async throws {
         let opener = CountingOpener()
         let keychain = keychain(opener)
