@@ -17,7 +17,7 @@ struct ConsoleFacts: Sendable {
     }
 
     struct PushRow: Sendable {
-        let push: PendingPush
+        let push: PushMessageRecord
         let progress: PushReport.Progress
         let user: UserKey?
         /// The number of open streams of the device.
@@ -25,7 +25,7 @@ struct ConsoleFacts: Sendable {
         /// `waiting`, `approved`, `denied` or `expired`.
         let state: String
 
-        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams) throws {
+        init(_ push: PushMessageRecord, _ tx: ServerTransaction, _ streams: PushStreams) throws {
             self.push = push
             progress = try tx.dispatches[push.messageID].progress
             user = try tx.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
@@ -159,12 +159,13 @@ struct ConsoleView: Sendable {
 
     private var pushes: Markup {
         table(
-            .pushes, "Push messages", ["User", "Realm", "State", "Way", "Number", "Streams", "Sent", "Good until"], facts.pushes
+            .pushes, "Push messages", ["User", "Realm", "State", "Delivery", "Number", "Streams", "Sent", "Good until"],
+            facts.pushes
         ) { row in
             cell { row.user?.name ?? "a device that is gone" }
             cell { row.push.realm.description }
             cell { row.state }
-            cell { Self.way(row.progress) }
+            cell { Self.delivery(row.progress) }
             cell { row.push.number.map { String($0) } ?? "" }
             cell { String(row.streams) }
             cell { time(row.push.sentAt) }
@@ -172,11 +173,11 @@ struct ConsoleView: Sendable {
         }
     }
 
-    private static func way(_ progress: PushReport.Progress) -> String {
+    private static func delivery(_ progress: PushReport.Progress) -> String {
         switch progress {
         case .onStream: "stream"
-        case .queued: "on its way to SNS"
-        case .sent: "SNS has it"
+        case .queued: "queued for SNS"
+        case .sent: "sent to SNS"
         case .undeliverable(let reason): "not delivered: \(reason)"
         }
     }

@@ -309,6 +309,28 @@ struct ConsoleTests {
         }
     }
 
+    @Test("The console shows whether a message is on the stream, queued for SNS, sent to SNS or not delivered")
+    func consoleShowsDelivery() async throws {
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            let (browser, page) = try await open(server)
+            #expect(page.text.contains("<th scope=\"col\">Delivery</th>") && page.text.contains("<td>stream</td>"))
+            let deliveries: [(state: PushDispatch.State, text: String)] = [
+                (.waiting, "queued for SNS"), (.sent("sns-1"), "sent to SNS"), (.failed("gone"), "not delivered: gone"),
+            ]
+            for delivery in deliveries {
+                try await server.devServer.context.store.write { tx in
+                    var dispatch = PushDispatch(push, text: "Hello", endpoint: "endpoint", token: "token", until: push.deadline)
+                    dispatch.state = delivery.state
+                    tx.dispatches.store(dispatch)
+                }
+                let changed = try await browser.get("/am/console")
+                #expect(changed.text.contains("<td>\(delivery.text)</td>"), "\(delivery.text)")
+            }
+        }
+    }
+
     @Test("The console shows the requests, the results of push messages and the applied faults")
     func consoleShowsLogEntries() async throws {
         try await TestServer.run { server in
