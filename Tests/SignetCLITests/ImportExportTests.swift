@@ -314,7 +314,7 @@ struct ImportExportTests {
             let file = cli.directory.file("list.txt")
             let outcome = try await cli.signet("export", file, "--yes")
             #expect(outcome.status == 74)
-            #expect(outcome.errors.contains("1 record cannot be read; see 'signet doctor'"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("1 record cannot be read; see 'signet accounts'"), "\(outcome.errors)")
             let list = try? String(contentsOf: URL(filePath: file), encoding: .utf8)
             #expect(list?.split(separator: "\n").count == (isOnlyOne ? nil : 1))
             #expect(list?.contains("mira") != true)

@@ -22,12 +22,12 @@ struct VaultIntegrityTests {
             #expect(try await cli.signet("code", "mira").line == code)
             try await change(cli, "INSERT OR REPLACE INTO record SELECT * FROM kept")
             let path = cli.directory.file("backup")
-            for arguments in [["code", "mira"], ["accounts"], ["backup", "create", path], ["protect", "rotate"]] {
+            for arguments in [["code", "mira"], ["accounts"], ["backup", "create", path], ["vault", "key", "rotate"]] {
                 let outcome = try await TaskLimiter.processes.pass { try await cli.start(arguments).end() }
-                outcome.fails(78, "put back from an older copy", "signet protect accept-rollback")
+                outcome.fails(78, "put back from an older copy", "signet vault accept-rollback")
             }
             #expect(!FileManager.default.fileExists(atPath: path))
-            try await cli.signet("protect", "accept-rollback").succeeds()
+            try await cli.signet("vault", "accept-rollback").succeeds()
             #expect(try await cli.signet("code", "mira").line == code)
         }
     }
@@ -64,6 +64,33 @@ struct VaultIntegrityTests {
             #expect(!FileManager.default.fileExists(atPath: path))
             let doctor = try await cli.signet("doctor", "--json").succeeds().json
             #expect(doctor["vault"]?["format"]?.lenientInteger == 2 && doctor["vault"]?["lastBackup"] == nil)
+        }
+    }
+
+    @Test(
+        "Without a match signet code ends with 74 when records cannot be read, and it prints the code of another account",
+        arguments: ["account", "mechanism"])
+    func reportsDamageInPlaceOfMissingAccount(kind: String) async throws {
+        try await CommandLineFixture.with { cli in
+            for name in ["mira", "noa"] { try await cli.signet("enroll", OATHSample.uri(account: name)).succeeds() }
+            try await cli.signet("code", "pat").fails(66, "no account called 'pat'")
+            try await change(
+                cli,
+                "UPDATE record SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) AS BLOB) WHERE kind = '\(kind)' "
+                    + "AND name = (SELECT min(name) FROM record WHERE kind = '\(kind)')")
+            try await cli.signet("code", "pat").fails(74, "no account called 'pat'", "1 record cannot be read", "signet accounts")
+            // The names of the records are hidden: the damaged one belongs to either account.
+            var statuses: Set<Int32> = []
+            for name in ["mira", "noa"] {
+                let outcome = try await cli.signet("code", name, "--json")
+                statuses.insert(outcome.status)
+                if outcome.status == 0 {
+                    #expect(outcome.json["code"]?.string?.count == 6 && outcome.errors.isEmpty)
+                } else {
+                    #expect(outcome.jsonError?["code"]?.string == "damagedRecords" && outcome.output.isEmpty)
+                }
+            }
+            #expect(statuses == [0, 74])
         }
     }
 

@@ -48,7 +48,7 @@ struct Code: AsyncParsableCommand {
         _ name: String, _ kinds: Set<Mechanism.KindName>, _ session: Session
     ) async throws -> (selection: Selection, code: OneTimeCode) {
         try await session.offline { authenticator in
-            let selection = try Selection.find(name, kinds: kinds, in: try await authenticator.accounts())
+            let selection = try await Selection.find(name, kinds: kinds, with: authenticator)
             return (selection, try await authenticator.code(for: selection.mechanism.uid))
         }
     }

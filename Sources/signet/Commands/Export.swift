@@ -62,7 +62,7 @@ struct Export: AsyncParsableCommand {
     }
 
     private static func notWhole(_ damagedCount: Int, _ what: String) -> Failure {
-        Failure(.store, "damagedRecords", "\(what): \(damagedCount.of("record")) cannot be read; see 'signet doctor'")
+        Failure(.store, "damagedRecords", "\(what): \(damagedCount.of("record")) cannot be read; see 'signet accounts'")
     }
 
     private func report(_ export: URIExport) -> [TerminalText] {

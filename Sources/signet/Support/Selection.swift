@@ -25,6 +25,25 @@ struct Selection {
         ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
     }
 
+    /// Finds the mechanism of one of `kinds` by a name in the store of an authenticator.
+    ///
+    /// Records that cannot be read matter only when nothing matches: the mechanism may be in one of them.
+    /// - Throws: ``Failure`` when no mechanism or several mechanisms match. Without a match its exit code is 74 when there are
+    ///   records that cannot be read. `StoreError`.
+    static func find(
+        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: Authenticator
+    ) async throws -> Selection {
+        do {
+            return try find(name, kinds: kinds, in: try await authenticator.accounts())
+        } catch let failure as Failure {
+            guard failure.exit == .notFound else { throw failure }
+            let damagedCount = try await authenticator.damagedRecords().count
+            guard damagedCount > 0 else { throw failure }
+            let damage = "\(damagedCount.of("record")) cannot be read, and the account may be there: see 'signet accounts'"
+            throw Failure(.store, "damagedRecords", "\(failure.message); \(damage)")
+        }
+    }
+
     /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed.
     ///
     /// Case matters only if names differ by case alone.
