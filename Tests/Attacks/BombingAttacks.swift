@@ -13,7 +13,7 @@ struct BombingAttacks {
             try await registerPhone(at: server)
             for _ in 0..<12 { _ = try await server.signIn("PushLogin") }
             let waiting = try await messages(at: server).count
-            #expect(waiting <= 3, "\(waiting) messages wait for one user")
+            #expect((1...3).contains(waiting), "\(waiting) messages wait for one user")
             // For an hour: every message is ignored until it has expired.
             var sent = waiting
             for _ in 0..<60 {
@@ -22,7 +22,7 @@ struct BombingAttacks {
                 _ = try await server.signIn("PushLogin")
                 sent += Set(try await messages(at: server)).subtracting(before).count
             }
-            #expect(sent <= 30, "\(sent) messages were sent in an hour")
+            #expect((1...30).contains(sent), "\(sent) messages were sent in an hour")
         }
     }
 

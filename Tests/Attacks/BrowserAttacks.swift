@@ -30,6 +30,8 @@ struct BrowserAttacks {
                 _ = try await attacker.open(target)
                 #expect(attacker.session == nil)
             }
+            if time == .betweenFormAndPage { _ = try await victim.follow(sent) }
+            #expect(victim.session != nil)
         }
     }
 

@@ -31,6 +31,38 @@ struct CommandAttacks {
         }
     }
 
+    @Test("Another user of the machine gets no admin token, whatever the umask and whatever is in the place of its file")
+    func readsAdminToken() async throws {
+        try await AttackedVault.with(accounts: 0) { vault in
+            let (token, ready) = (vault.directory.file("token"), vault.directory.file("ready.json"))
+            let serve = ["serve", "--port", "0", "--state", "memory", "--json", "--exit-on-stdin-eof", "--admin-token-file"]
+            let script = "umask 0; exec \"$@\""
+            let server = try TestProcess(
+                "sh", ["-c", script, "sh", AttackedProgram.path] + serve + [token, "--ready-file", ready],
+                environment: vault.environment, input: .open)
+            _ = try await server.waitForOutput { output, _ in output.hasSuffix("\n") }
+            let isWritten = try await eventually { FileManager.default.fileExists(atPath: ready) }
+            #expect(isWritten)
+            for path in [token, ready] {
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(mode == 0o600, "\(path)")
+            }
+            server.closeInput()
+            let ended = await server.end()
+            #expect(ended.status == 0, "\(ended.errors)")
+            // A token that other users can read or choose: in a file with another mode, behind a link, out of a FIFO.
+            let (shared, link, pipe) = (
+                vault.directory.file("shared"), vault.directory.file("link"), vault.directory.file("pipe")
+            )
+            try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: URL(filePath: shared))
+            try #require(chmod(shared, 0o666) == 0 && symlink(token, link) == 0 && mkfifo(pipe, 0o600) == 0)
+            for path in [shared, link, pipe] {
+                let outcome = try await vault.run(serve + [path], within: .seconds(30))
+                #expect(outcome.isDocumented && outcome.status != 0 && outcome.output.isEmpty, "\(path): \(outcome.status)")
+            }
+        }
+    }
+
     @Test("With few file descriptors a command ends with an error, and not by a signal")
     func startsWithFewDescriptors() async throws {
         try await AttackedVault.with(accounts: 1) { vault in

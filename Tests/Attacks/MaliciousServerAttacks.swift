@@ -175,22 +175,49 @@ struct MaliciousServerAttacks {
         }
     }
 
-    @Test(
-        "A tenant that names the issuer of another tenant of its host gets no browser opened (issuer mix-up)",
-        arguments: ["/tenants/b", "/am/oauth2/realms/root/realms/victim", "/", ""])
-    func mixesUpIssuers(issuer: String) async throws {
-        let server = try RawServer { connection in
+    /// A tenant whose discovery document names an issuer of its choice.
+    /// - Parameter issuer: The path of the issuer; nil for that of the address from which the document is read.
+    /// - Returns: The server of the tenant.
+    /// - Throws: ``RawServer/CannotListen``.
+    private static func tenant(naming issuer: String?) throws -> RawServer {
+        try RawServer { connection in
             while let request = connection.request() {
                 let base = "http://\(request.header("host") ?? "")"
+                let path = request.line.split(separator: " ").dropFirst().first ?? ""
+                let own = String(path.prefix { $0 != "?" }).replacing("/.well-known/openid-configuration", with: "")
                 connection.answer(
                     "200 OK", headers: ["Content-Type: application/json"],
                     """
-                    {"issuer":"\(base)\(issuer)","authorization_endpoint":"\(base)/evil/authorize","token_endpoint":"\(base)/evil/token",
-                    "jwks_uri":"\(base)/evil/keys","response_types_supported":["code"],"subject_types_supported":["public"],
+                    {"issuer":"\(base)\(issuer ?? own)","authorization_endpoint":"\(base)/evil/authorize",
+                    "token_endpoint":"\(base)/evil/token","jwks_uri":"\(base)/evil/keys",
+                    "response_types_supported":["code"],"subject_types_supported":["public"],
                     "id_token_signing_alg_values_supported":["RS256"],"userinfo_endpoint":"\(base)/evil/userinfo"}
                     """)
             }
         }
+    }
+
+    @Test("A tenant that names its own issuer gets a browser opened, so a refusal of the others is due to their issuer")
+    func namesOwnIssuer() async throws {
+        let server = try Self.tenant(naming: nil)
+        defer { server.stop() }
+        try await AttackedVault.with(accounts: 0) { vault in
+            let opened = try Self.watchedBrowser(in: vault)
+            let login = try TestProcess(
+                AttackedProgram.path, ["login", "http://127.0.0.1:\(server.port)/am", "--client", "c", "--browser"],
+                environment: vault.environment.merging(opened.environment) { $1 })
+            let isOpened = try await eventually { FileManager.default.fileExists(atPath: opened.record) }
+            login.signal(SIGTERM)
+            let outcome = await login.end()
+            #expect(isOpened, "\(outcome.status) \(outcome.errors)")
+        }
+    }
+
+    @Test(
+        "A tenant that names the issuer of another tenant of its host gets no browser opened (issuer mix-up)",
+        arguments: ["/tenants/b", "/am/oauth2/realms/root/realms/victim", "/", ""])
+    func mixesUpIssuers(issuer: String) async throws {
+        let server = try Self.tenant(naming: issuer)
         defer { server.stop() }
         try await AttackedVault.with(accounts: 0) { vault in
             let opened = try Self.watchedBrowser(in: vault)
@@ -203,23 +230,98 @@ struct MaliciousServerAttacks {
         }
     }
 
+    @Test(
+        "A server that asks for a wait again and again keeps a login no longer than its limit, and is not asked without a pause",
+        arguments: ["0", "-5", "1", "9223372036854775807", "x"])
+    func asksForEndlessWait(time: String) async throws {
+        let wait = Self.step(#"[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"\#(time)"}]}]"#)
+        let count = Mutex(0)
+        let server = try RawServer { connection in
+            while connection.request() != nil {
+                count.withLock { $0 += 1 }
+                connection.answer("200 OK", headers: ["Content-Type: application/json"], wait)
+            }
+        }
+        defer { server.stop() }
+        try await AttackedVault.with(accounts: 0) { vault in
+            let outcome = try await vault.run(["login", "http://127.0.0.1:\(server.port)/am", "--timeout", "3"])
+            #expect(outcome.status == 69, "\(outcome.status) \(outcome.errors)")
+            let requests = count.withLock { $0 }
+            #expect((1...30).contains(requests))
+        }
+    }
+
+    @Test("A forged answer to a token refresh ends the login, and the used refresh token is not sent again")
+    func forgesRefreshAnswer() async throws {
+        try await AttackedServer.with { server in
+            try await TemporaryDirectory.with { directory in
+                let own = ["SIGNET_HOME": directory.file("vault"), "HOME": directory.path, "TMPDIR": directory.path]
+                let environment = AttackedProgram.environment.merging(own) { $1 }
+                func signet(_ arguments: [String], input: String = "") async throws -> TestProcess.Outcome {
+                    try await TestProcess.run(AttackedProgram.path, arguments, environment: environment, input: .text(input))
+                }
+                func tokenRequests() async throws -> JSONValue? {
+                    let log = try await server.admin("GET", "request-log?resource=accessToken")
+                    return log["count"]
+                }
+                let made = try await signet(["init", "--protect", "keyfile"])
+                let login = try await signet(
+                    [
+                        "login", "http://127.0.0.1:\(server.port)/am", "--client", "app", "--answer",
+                        "name=\(AttackedServer.victim)", "--answer", "password=-",
+                    ], input: AttackedServer.password + "\n")
+                try #require(made.status == 0 && login.status == 0, "\(made.errors) \(login.errors)")
+                let renewed = try await signet(["token", "--refresh"])
+                #expect(renewed.status == 0, "\(renewed.errors)")
+                try await server.admin("POST", "faults", #"{"kind": "wrong-signature", "times": 1}"#)
+                let forged = try await signet(["token", "--refresh"])
+                #expect(forged.isDocumented && forged.status != 0 && forged.output.isEmpty, "\(forged.status)")
+                let requests = try await tokenRequests()
+                for arguments in [["token"], ["token", "--offline"], ["token", "--refresh"]] {
+                    let later = try await signet(arguments)
+                    #expect(later.status == 77 && later.output.isEmpty, "\(arguments): \(later.status) \(later.errors)")
+                }
+                let laterRequests = try await tokenRequests()
+                #expect(requests != nil && laterRequests == requests)
+            }
+        }
+    }
+
+    /// Addresses at which no device may register: plain http to another machine, user info, other schemes, and texts that are not
+    /// addresses.
+    private static let unsafeAddresses = [
+        "http://169.254.169.254/", "http://evil.test/", "http://2130706433.evil.test/", "http://evil.test#127.0.0.1",
+        "http://[::ffff:10.0.0.1]/", "http://0/", "http://127.0.0.1.evil.test/",
+        "http://127.0.0.1@evil.test/", "https://127.0.0.1@evil.test/", "https://mira:horse@evil.test/", "http://mira@127.0.0.1/",
+        "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "ws://127.0.0.1/", "javascript:1", "//127.0.0.1/",
+        "http://127.0.0.1\r\nHost: evil.test/", "",
+    ]
+
     @Test("An enrollment registers no device at an address that is unsafe or of another kind")
     func enrollsAtUnsafeAddress() async throws {
+        // The reader checks the secret and the challenge before the addresses, so these two are valid in each URI.
+        let fixed = Base64.encode([UInt8](repeating: 7, count: 32), as: .url)
+        func uri(_ registration: String, _ authentication: String) -> String {
+            let addresses = [registration, authentication].map { Base64.encode(Array($0.utf8), as: .url) }
+            return "pushauth://push/Harbor:eve?r=\(addresses[0])&a=\(addresses[1])&s=\(fixed)&c=\(fixed)"
+                + "&l=YW1sYmNvb2tpZT0wMQ&m=REGISTER:1&issuer=SGFyYm9y"
+        }
+        let port = try ReservedPort()
+        let good = "http://127.0.0.1:\(port.number)/am/push"
         try await AttackedVault.with(accounts: 0) { vault in
-            for address in [
-                "http://169.254.169.254/", "http://evil.test/", "file:///etc/passwd", "ftp://127.0.0.1/",
-                "http://127.0.0.1@evil.test/",
-                "http://2130706433.evil.test/", "gopher://127.0.0.1/", "http://evil.test#127.0.0.1", "http://[::ffff:10.0.0.1]/",
-                "//127.0.0.1/",
-                "http://127.0.0.1\r\nHost: evil.test/", "http://0/", "javascript:1", "",
-            ] {
-                let encoded = Base64.encode(Array(address.utf8), as: .url)
-                let uri =
-                    "pushauth://push/Harbor:eve?r=\(encoded)&a=\(encoded)&s=\(encoded)&c=\(encoded)&l=YW1sYmNvb2tpZT0wMQ&m=REGISTER:1&issuer=SGFyYm9y"
-                let outcome = try await vault.run(["enroll", uri], within: .seconds(20))
-                #expect(outcome.status == 65, "\(address): \(outcome.status) \(outcome.errors)")
-                #expect(outcome.isSafeToShow)
+            // No server listens at the good address: the device tries to register there.
+            let tried = try await vault.run(["enroll", uri(good, good)], within: .seconds(20))
+            #expect(tried.status == 69 && tried.errors.contains("127.0.0.1"), "\(tried.status) \(tried.errors)")
+            for address in Self.unsafeAddresses {
+                for (part, changed) in [("r", uri(address, good)), ("a", uri(good, address))] {
+                    let outcome = try await vault.run(["enroll", changed], within: .seconds(20))
+                    #expect(outcome.status == 65, "\(address): \(outcome.status) \(outcome.errors)")
+                    #expect(outcome.errors.contains("enrollment URI: \(part): "), "\(address): \(outcome.errors)")
+                    #expect(outcome.isSafeToShow)
+                }
             }
+            let listed = try await vault.succeed("accounts", "--json").output
+            #expect(listed.isEmpty)
         }
     }
 }
