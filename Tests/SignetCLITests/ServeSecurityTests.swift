@@ -214,6 +214,30 @@ struct ServeSecurityTests {
         }
     }
 
+    #if os(Linux)
+    /// The soft and the hard limit of the size of a core dump of a process, as the system prints them.
+    private static func coreLimits(ofProcess name: String) throws -> [String] {
+        let limits = try String(contentsOfFile: "/proc/\(name)/limits", encoding: .utf8)
+        let line = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+        return try #require(line).dropFirst("Max core file size".count).split(separator: " ").prefix(2).map(String.init)
+    }
+
+    /// True when a process that this one starts may write a core dump, if it does not prevent it.
+    private static let mayDumpCore = (try? coreLimits(ofProcess: "self"))?.last != "0"
+
+    @Test(
+        "A server that runs can write no core dump, and can't raise the limit",
+        .enabled(if: mayDumpCore, "no process may write a core dump here"))
+    func disablesCoreDumps() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await TestServer.Process.with(["--state", "memory"], environment: cli.environment()) { server in
+                let limits = try Self.coreLimits(ofProcess: String(server.process.identifier))
+                #expect(limits == ["0", "0"])
+            }
+        }
+    }
+    #endif
+
     @Test("More connections than the process may have open files do not end the server")
     func survivesTooManyConnections() async throws {
         try await CommandLineFixture.with(vault: false) { cli in

@@ -37,10 +37,15 @@ struct SecuredKeyFileTests {
     }
 
     private func open(
-        _ sealed: [UInt8], _ tpm: SoftwareTPM, _ directory: VaultDirectory, pin: String
+        _ sealed: [UInt8], _ tpm: SoftwareTPM, _ directory: VaultDirectory, pin: String?
     ) throws(StoreError) -> [UInt8] {
-        let key = try SecuredKey(
-            tag: "test", pin: Secret(pin.utf8), isNew: false, in: directory, of: HardwareKeys(tcti: tpm.tcti))
+        let hardware = HardwareKeys(tcti: tpm.tcti)
+        let key =
+            if let pin {
+                try SecuredKey(tag: "test", pin: Secret(pin.utf8), isNew: false, in: directory, of: hardware)
+            } else {
+                try SecuredKey(tag: "test", in: directory, of: hardware)
+            }
         return try ECIES.open(sealed, with: key.key)
     }
 
@@ -100,6 +105,25 @@ struct SecuredKeyFileTests {
             #expect(locked?.code == .denied && locked?.reason.contains("locked") == true)
             _ = try await tpm.tool("tpm2_dictionarylockout", "--clear-lockout")
             let opened = try open(sealed, tpm, directory, pin: "123456")
+            #expect(opened == Self.plaintext)
+        }
+    }
+
+    @Test(
+        "Wrong PINs that lock the TPM do not lock a key without a PIN, because its attribute noDA excludes it",
+        .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+    func opensKeyWithoutPINWhileLocked() async throws {
+        try await withTPM { tpm, directory in
+            let sealed = try ECIES.seal(Self.plaintext, to: publicKey(tpm, directory))
+            _ = try publicKey(tpm, directory, pin: "123456")
+            _ = try await tpm.tool(
+                "tpm2_dictionarylockout", "--setup-parameters", "--max-tries=1", "--recovery-time=1000",
+                "--lockout-recovery-time=1000")
+            let wrong = failure { () throws(StoreError) in try publicKey(tpm, directory, pin: "654321") }
+            #expect(wrong?.code == .denied)
+            let locked = failure { () throws(StoreError) in try publicKey(tpm, directory, pin: "123456") }
+            #expect(locked?.code == .denied && locked?.reason.contains("locked") == true)
+            let opened = try open(sealed, tpm, directory, pin: nil)
             #expect(opened == Self.plaintext)
         }
     }
