@@ -15,7 +15,7 @@ struct FirstUseTests {
         try await CommandLineFixture.with(vault: false) { cli in
             let first = try await cli.signet("enroll", OATHSample.uri(), environment: Self.unreachable).succeeds()
             #expect(first.errors.split(separator: "\n").count == 1, "\(first.errors)")
-            for word in ["warning", cli.home, "a copy of that directory can be read", "signet protect recovery-key"] {
+            for word in ["warning", cli.home, "a copy of that directory can be read", "signet vault recovery-key"] {
                 #expect(first.errors.contains(word), "\(first.errors)")
             }
             #expect(try await cli.accounts().count == 1)
@@ -80,15 +80,15 @@ struct FirstUseTests {
                 ["backup", "create", "--skip-damaged", "-", "--file-passphrase-fd", "0"],
             ]
             for arguments in commands {
-                try await cli.start(arguments, environment: hardware).end().fails(78, "signet protect add")
+                try await cli.start(arguments, environment: hardware).end().fails(78, "signet vault key add")
             }
             let doctor = try await cli.signet("doctor", environment: hardware)
             #expect(doctor.status == 78 && doctor.output.contains("hardware (SIGNET_REQUIRE)"))
-            try await cli.signet("protect", "recovery-key", environment: hardware).succeeds()
+            try await cli.signet("vault", "recovery-key", environment: hardware).succeeds()
         }
     }
 
-    @Test("signet protect recovery-key prints a key that opens the vault, and signet doctor reports it")
+    @Test("signet vault recovery-key prints a key that opens the vault, and signet doctor reports it")
     func makesRecoveryKey() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri()).succeeds()
@@ -97,7 +97,7 @@ struct FirstUseTests {
             let words = try await cli.signet("doctor", environment: Self.unreachable).succeeds().output
             #expect(words.contains("warning: a copy of this directory can be read") && words.contains("recovery         none"))
 
-            let key = try await cli.signet("protect", "recovery-key").succeeds().line
+            let key = try await cli.signet("vault", "recovery-key").succeeds().line
             #expect(key.count == 39)
             try FileManager.default.removeItem(atPath: cli.home + "/vault.key")
             try await cli.signet("accounts", "--passphrase-fd", "0", input: .text(key)).succeeds()

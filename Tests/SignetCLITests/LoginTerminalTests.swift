@@ -36,6 +36,27 @@ struct LoginTerminalTests {
         }
     }
 
+    @Test("A new password is asked for twice, and again when the two passwords are different")
+    func repeatsNewPassword() async throws {
+        try await LoginTests.withServer { server, cli in
+            let known = server.browser
+            let login = try atTerminal(
+                cli, "login", server.url, "--journey", "ValidatedCreatePasswordCallback", "--answer", "name=\(known.user)")
+            func answer(_ prompt: String, _ number: Int, _ text: String) async throws {
+                try await login.waitForOutput { output, _ in output.components(separatedBy: prompt).count > number }
+                login.type(text + "\n")
+            }
+            try await answer("Password: ", 1, known.password)
+            try await answer("Password: ", 2, "correct horse 1")
+            try await answer("Repeat password: ", 1, "correct horse 2")
+            try await waits(login, "The passwords are different. Enter the new password again:")
+            try await answer("Password: ", 3, "correct horse 3")
+            try await answer("Repeat password: ", 2, "correct horse 3")
+            let outcome = await login.end()
+            #expect(outcome.status == 0, "\(outcome.output)")
+        }
+    }
+
     @Test("Choices are numbered, an invalid answer is asked for again, and Enter takes the default")
     func asksForChoice() async throws {
         try await LoginTests.withServer { server, cli in

@@ -11,7 +11,7 @@ struct PassphrasePromptTests {
     private func withVault(_ body: (CommandLineFixture) async throws -> Void) async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             try await cli.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
-            try await cli.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
+            try await cli.signet("vault", "key", "add", "keyfile", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
             try await cli.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
             try await body(cli)
         }
@@ -55,7 +55,7 @@ struct PassphrasePromptTests {
             let process = try atTerminal(cli, ["init", "--protect", "passphrase"])
             try await process.waitForOutput { output, _ in output.contains("New passphrase: ") }
             process.type("first\n")
-            try await process.waitForOutput { output, _ in output.contains("The same again: ") }
+            try await process.waitForOutput { output, _ in output.contains("Repeat the passphrase: ") }
             kill(try pid(cli), SIGTERM)
             await isAborted(process)
         }
@@ -96,7 +96,7 @@ struct PassphrasePromptTests {
             let process = try atTerminal(cli, ["init", "--protect", "passphrase"])
             try await process.waitForOutput { output, _ in output.contains("New passphrase: ") }
             process.type(typed[0] + "\n")
-            try await process.waitForOutput { output, _ in output.contains("The same again: ") }
+            try await process.waitForOutput { output, _ in output.contains("Repeat the passphrase: ") }
             process.type(typed[1] + "\n")
             let outcome = await process.end()
             #expect(outcome.status == 65, "\(outcome.output)")

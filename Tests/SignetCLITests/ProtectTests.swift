@@ -4,7 +4,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("signet init and signet protect")
+@Suite("signet init and signet vault")
 struct ProtectTests {
     private static let phrase = "correct horse battery staple"
 
@@ -154,7 +154,7 @@ struct RealKeyProtectorTests {
                 try? FileManager.default.removeItem(atPath: "\(cli.home)/\(name)")
             }
             try await signet("code", "mira").fails(78, "older copy", "accept-rollback")
-            try await signet("protect", "accept-rollback").succeeds()
+            try await signet("vault", "accept-rollback").succeeds()
             #expect(try await signet("code", "mira").succeeds().line == first)
         }
     }

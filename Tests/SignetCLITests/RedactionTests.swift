@@ -16,7 +16,7 @@ struct RedactionTests {
         ["serve", "--config"], ["serve", "--validate-config"], ["serve", "--users"], ["serve", "--state-key"],
         ["serve", "--port", "0", "--state"],
         ["serve", "--admin-token-file"], ["serve", "--host"], ["serve", "--public-url"], ["serve", "--log-level"], ["doctor"],
-        ["init", "--protect"], ["protect", "add"], ["enroll", "x.png"],
+        ["init", "--protect"], ["vault", "key", "add"], ["enroll", "x.png"],
     ]
 
     @Test("No command repeats the secret of an enrollment URI that it is given by mistake", arguments: commands)

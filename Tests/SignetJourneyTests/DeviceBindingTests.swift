@@ -246,7 +246,7 @@ struct DeviceBindingTests {
             let (made, makes) = AsyncStream<Void>.makeStream()
             let keys = OddKeys(kept: kept) {
                 if isCancelled { makes.yield() } else { timer.fire() }
-                // The wait ends when the task is cancelled, and the function continues.
+                // The wait ends when the task is canceled, and the function continues.
                 try? await Task.sleep(for: .seconds(3600))
                 return nil
             }

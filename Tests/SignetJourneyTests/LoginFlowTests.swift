@@ -165,8 +165,8 @@ struct JourneySessionTests {
         #expect(transport.requests.count == 3)
     }
 
-    @Test("A cancelled wait leaves the journey at its step")
-    func cancelledWaitKeepsStep() async throws {
+    @Test("A canceled wait leaves the journey at its step")
+    func canceledWaitKeepsStep() async throws {
         let transport = answering((200, Self.wait), (200, Self.end))
         let clock = GateClock()
         let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
@@ -236,7 +236,7 @@ private func expect(
     }
 }
 
-/// A clock on which a sleep lasts until the test ends it or its task is cancelled.
+/// A clock on which a sleep lasts until the test ends it or its task is canceled.
 private final class GateClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

@@ -161,7 +161,7 @@ struct ProfileTests {
     @Test(
         "An error names the invalid setting and its fault",
         arguments: [
-            (#"{}"#, "url", .missing), (#"{"url":""}"#, "url", .missing), (#"{"url":7}"#, "url", .type(expected: "a text")),
+            (#"{}"#, "url", .missing), (#"{"url":""}"#, "url", .missing), (#"{"url":7}"#, "url", .type(expected: "a string")),
             (#"{"url":"am.example.test"}"#, "url", .address(.notAWebAddress)),
             (#"{"url":"http://am.example.test"}"#, "url", .address(.plainHTTP(host: "am.example.test"))),
             (#"{"url":"https://am.example.test?x"}"#, "url", .address(.notAWebAddress)),
@@ -174,7 +174,7 @@ struct ProfileTests {
             (#"{"url":"https://a.test","cookiename":"x"}"#, "cookiename", .unknown),
             (#"{"url":"https://a.test","endpoints":{"login":"x"}}"#, "endpoints.login", .unknown),
             (#"{"url":"https://a.test","endpoints":"x"}"#, "endpoints", .type(expected: "an object")),
-            (#"{"url":"https://a.test","endpoints":{"token":[]}}"#, "endpoints.token", .type(expected: "a text")),
+            (#"{"url":"https://a.test","endpoints":{"token":[]}}"#, "endpoints.token", .type(expected: "a string")),
             (
                 #"{"url":"https://a.test","pins":["AAAA"]}"#, "pins",
                 .value("a pin is the base64 of a SHA-256: 44 characters, the last of them =")
@@ -192,9 +192,9 @@ struct ProfileTests {
             ),
             (
                 #"{"url":"https://a.test","client":{"id":"x","redirectUri":"a:b","parameters":{"n":1}}}"#, "client.parameters",
-                .type(expected: "an object of texts, or a text such as acr_values=push&prompt=login")
+                .type(expected: "an object of strings, or a string such as acr_values=push&prompt=login")
             ),
-            (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of texts")),
+            (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of strings")),
             (#"{"url":"https://a.test","dialect":"sun"}"#, "dialect", .type(expected: "one of accessManager, openAM")),
             (
                 #"{"url":"https://a.test","preferredLanguages":["de\r\nX: y"]}"#, "preferredLanguages",

@@ -56,7 +56,7 @@ struct KeyedArchiveTests {
         let root = try #require(try KeyedArchive(Self.archived(ArchivedSample())).roots().first)
         let object = try #require(root)
         #expect(throws: ArchiveError("issuer", "is not a number")) { try object.number("issuer") }
-        #expect(throws: ArchiveError("lock", "is not a text")) { try object.text("lock") }
+        #expect(throws: ArchiveError("lock", "is not a string")) { try object.text("lock") }
         #expect(throws: ArchiveError("timeAdded", "is not a Boolean value")) { try object.bool("timeAdded") }
         #expect(throws: ArchiveError("timeAdded", "is not an integer")) { try object.integer("timeAdded") }
         #expect(throws: ArchiveError("digits", "is not a date")) { try object.date("digits") }
@@ -100,7 +100,7 @@ struct KeyedArchiveTests {
             #expect(value == .string(text))
         }
         for units in [[0x61, 0xD8, 0x3D], [0x61, 0xDD, 0x11], [0x62, 0xDD, 0x11, 0xD8, 0x3D]] as [[UInt8]] {
-            #expect(throws: ArchiveError("object", "a text is not UTF-16")) { try BinaryPropertyList.value(of: list([units])) }
+            #expect(throws: ArchiveError("object", "a string is not UTF-16")) { try BinaryPropertyList.value(of: list([units])) }
         }
     }
 

@@ -99,7 +99,7 @@ extension OathError: CustomStringConvertible, LocalizedError {
         case .missingRequiredParameter: ("The issuer left out a part that codes need", "Scan a new QR code of the issuer")
         case .invalidParameterValue: ("A value is outside its limits", "Correct the value that the description names")
         case .uriFormatting: ("A value has no form in a URI", "Correct the credential and save it first")
-        case .invalidSecret: ("A secret is a text in base32", "Enter the secret as the issuer shows it")
+        case .invalidSecret: ("A secret is a string in base32", "Enter the secret as the issuer shows it")
         case .invalidOathType: ("Codes are of the types totp and hotp", "Scan a new QR code of the issuer")
         case .invalidAlgorithm: ("Codes use SHA1, SHA256 or SHA512", "Scan a new QR code of the issuer")
         case .codeGenerationFailed: ("The credential gives no more codes", "Enroll the account again")

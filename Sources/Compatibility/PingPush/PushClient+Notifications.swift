@@ -111,7 +111,7 @@ extension PushClient {
             let method = authenticationMethod.trimmingWhitespace()
             for handler in handlers { handler.methods[id] = method }
             defer { for handler in handlers { handler.methods[id] = nil } }
-            _ = try await authenticator.approve(id, presence: RecognisedByApp())
+            _ = try await authenticator.approve(id, presence: RecognizedByApp())
         }
     }
 
@@ -175,6 +175,6 @@ extension PushClient {
 }
 
 /// The presence check of an app that has already recognized the user itself.
-private struct RecognisedByApp: UserPresence {
+private struct RecognizedByApp: UserPresence {
     func confirm(_ notification: SignetCore.PushNotification) async throws {}
 }

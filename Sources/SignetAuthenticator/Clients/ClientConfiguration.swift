@@ -1,7 +1,7 @@
 public import SignetCore
 public import SignetStorage
 
-/// The settings that `OathConfiguration` of PingOath and `PushConfiguration` of PingPush have in common.
+/// The settings of the engine in `PushConfiguration` of PingPush.
 ///
 /// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage may therefore
 /// be a plain class that isn't `Sendable`.

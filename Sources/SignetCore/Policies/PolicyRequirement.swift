@@ -57,7 +57,7 @@ package struct PolicyRequirement: Sendable, Hashable {
         "REQUIRED": "Fill this in.", "UNIQUE": "This is taken. Choose another.",
         "MATCH_REGEXP": "This is not in the form that is asked for.",
         "VALID_QUERY_FILTER": "Enter a valid filter.", "VALID_ARRAY_ITEMS": "An entry of the list is not valid.",
-        "VALID_DATE": "Enter a date.", "VALID_EMAIL_ADDRESS_FORMAT": "Enter an e-mail address, like name@example.org.",
+        "VALID_DATE": "Enter a date.", "VALID_EMAIL_ADDRESS_FORMAT": "Enter an email address, like name@example.org.",
         "VALID_NAME_FORMAT": "Enter a name.", "VALID_PHONE_FORMAT": "Enter a telephone number.",
         "VALID_NUMBER": "Enter a number.",
     ]

@@ -115,7 +115,7 @@ struct ProfileSettings {
         default: break
         }
         throw ProfileError(
-            setting.rawValue, .type(expected: "an object of texts, or a text such as acr_values=push&prompt=login"))
+            setting.rawValue, .type(expected: "an object of strings, or a string such as acr_values=push&prompt=login"))
     }
 
     private func text(_ setting: ProfileSetting) throws(ProfileError) -> String? { try text(setting.rawValue) }
@@ -124,7 +124,7 @@ struct ProfileSettings {
         switch value(key) {
         case nil, .null?: return nil
         case .string(let text)?: return text
-        default: throw ProfileError(key, .type(expected: "a text"))
+        default: throw ProfileError(key, .type(expected: "a string"))
         }
     }
 
@@ -166,7 +166,7 @@ struct ProfileSettings {
             return texts
         default: break
         }
-        throw ProfileError(setting.rawValue, .type(expected: "an array of texts"))
+        throw ProfileError(setting.rawValue, .type(expected: "an array of strings"))
     }
 }
 

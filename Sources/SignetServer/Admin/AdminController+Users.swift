@@ -25,8 +25,8 @@ extension AdminController {
         guard name.isUserName else {
             throw APIError(
                 .badRequest,
-                "'name' is a text without slashes, control characters, text direction marks and invisible characters, and without "
-                    + "spaces at its ends.")
+                "'name' must be a string without slashes, control characters, text direction marks and invisible characters, and "
+                    + "without spaces at its ends.")
         }
         let user = UserKey(realm: targetRealm, name: name)
         guard try await operations.add(user, password: Secret(password.utf8), claims: claims) else {

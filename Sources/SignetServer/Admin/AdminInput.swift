@@ -13,7 +13,7 @@ struct AdminBody: Sendable {
         members = try await request.json(context).object ?? [:]
     }
 
-    mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a text") { $0.string } }
+    mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a string") { $0.string } }
     mutating func bool(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
     mutating func object(_ name: String) throws(APIError) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
 

@@ -61,7 +61,7 @@ extension HTMLPage {
         switch scope {
         case "openid": "your identity (openid)"
         case "profile": "to read your name and profile (profile)"
-        case "email": "to read your e-mail address (email)"
+        case "email": "to read your email address (email)"
         case "address": "to read your postal address (address)"
         case "phone": "to read your telephone number (phone)"
         default: scope

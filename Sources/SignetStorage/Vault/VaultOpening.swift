@@ -120,7 +120,7 @@ extension Vault {
             throw StoreError(
                 .rolledBack, "open vault",
                 "it is an older copy of this vault (epoch \(header.epoch), the last was \(outside)); "
-                    + "codes of counters in it may have been used. If you put back a backup on purpose, say so")
+                    + "codes of counters in it may have been used. If you restored a backup on purpose, accept the older copy")
         }
         try acceptRecords(since: outside)
     }

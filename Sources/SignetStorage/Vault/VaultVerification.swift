@@ -46,13 +46,13 @@ extension Vault {
             throw StoreError(
                 .corrupt, "verify vault",
                 "\(damaged) of its \(found.count) records are damaged, and the others can't be verified: they may be from an "
-                    + "older copy. Nothing was changed. Restore a backup, or say that the records that are there are to be used")
+                    + "older copy. Nothing was changed. Restore a backup, or accept the records that are there")
         }
         throw StoreError(
             .rolledBack, "verify vault",
             "its records are not those that were written last: \(found.count) are there, \(expected.count) should be, and records "
                 + "were removed, damaged or put back from an older copy; codes of counters in them may have been used. "
-                + "Nothing was changed. Restore a backup, or say that the records that are there are to be used")
+                + "Nothing was changed. Restore a backup, or accept the records that are there")
     }
 
     /// Returns the number of records that do not open.

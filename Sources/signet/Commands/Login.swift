@@ -94,7 +94,7 @@ struct Login: NetworkedCommand {
     @Flag(help: "Log in on another device, at an address and with a code that are shown. Needs --client.")
     var device = false
 
-    @Flag(help: "Continue a journey with the link of an e-mail.")
+    @Flag(help: "Continue a journey with the link of an email.")
     var resume = false
 
     @Flag(help: "Run the journey even if the session satisfies it (step-up); without a session it changes nothing.")
@@ -137,10 +137,10 @@ struct Login: NetworkedCommand {
         }
         if issuer != nil {
             guard server == nil, realm == nil else {
-                throw ValidationError("--issuer is the whole address of an OpenID provider: say it without SERVER and --realm.")
+                throw ValidationError("--issuer is the whole address of an OpenID provider: use it without SERVER and --realm.")
             }
             guard browser || device else {
-                throw ValidationError("An OpenID provider has no journey: say --browser or --device with --issuer.")
+                throw ValidationError("An OpenID provider has no journey: use --browser or --device with --issuer.")
             }
         }
         if let seconds, !(1...Self.maxSeconds).contains(seconds) {

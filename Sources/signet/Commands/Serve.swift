@@ -218,7 +218,7 @@ struct Serve: NetworkedCommand {
         guard configuration.listensEverywhere, configuration.publicURL == nil else { return }
         Console.error(
             "Enrollment URIs, emails and OAuth 2.0 use \(url), which other machines can't reach: "
-                + "say with --public-url where they reach this server.")
+                + "pass the URL at which they reach this server with --public-url.")
     }
 
     /// Returns the line that shows an email on the console.

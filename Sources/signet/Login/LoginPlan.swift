@@ -85,7 +85,7 @@ struct LoginPlan {
         guard old.url.normalizedURL != new.url.normalizedURL || old.realm != new.realm else { return }
         throw Failure(
             .alreadyExists, "login.exists",
-            "the profile \(known.name) is the login at \(known.url), realm \(old.realm); say another --profile, or log out there first:"
+            "the profile \(known.name) is the login at \(known.url), realm \(old.realm); use another --profile, or log out there first:"
                 + " signet logout --profile \(known.name)")
     }
 

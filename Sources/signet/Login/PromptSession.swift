@@ -42,9 +42,9 @@ struct PromptSession {
         while true {
             let first = try await typed(question, "\(question.prompt): ")
             guard isNew else { return Secret(first) }
-            let second = try await typed(question, "The same again: ")
+            let second = try await typed(question, "Repeat password: ")
             if first == second { return Secret(first) }
-            Console.error("The two are not the same. Once more:")
+            Console.error("The passwords are different. Enter the new password again:")
         }
     }
 

@@ -183,11 +183,11 @@ struct TerminalLogin {
 
     /// Resumes the journey at the link of an email.
     private mutating func resumed() async throws -> JourneyState {
-        let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
+        let question = Question(prompt: "Link from the email", names: ["link"], isSecret: true)
         guard form.prompts.hasUser || form.prompts.hasAnswer(question) else {
             throw Failure(
                 .usage, "answer.missing",
-                "the journey goes on at the link of an e-mail: say --resume --answer link=- and give the link on standard input",
+                "the journey continues at the link of an email: use --resume --answer link=- and pass the link on standard input",
                 part: "link")
         }
         while true {

@@ -50,7 +50,7 @@ struct PassphraseSource: Sendable {
             throw Self.cancelled
         }
         guard isNew else { return Secret(first) }
-        guard let second = try Terminal.hiddenLine("The same again: ") else { throw Self.cancelled }
+        guard let second = try Terminal.hiddenLine("Repeat the passphrase: ") else { throw Self.cancelled }
         guard second == first else { throw StoreError(.invalid, "read passphrase", "the two passphrases are different") }
         return Secret(first)
     }

@@ -56,7 +56,7 @@ enum StateLocation {
     private static func defaultDirectory() throws -> VaultDirectory {
         guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw Failure(
-                .unavailable, "serve", "there is no place for the state: set HOME or SIGNET_HOME, or say --state memory")
+                .unavailable, "serve", "there is no directory for the state: set HOME or SIGNET_HOME, or use --state memory")
         }
         return directory
     }

@@ -168,7 +168,7 @@ actor PushUser {
 
     // MARK: Messages
 
-    /// Holds the device's stream open until the task is cancelled.
+    /// Holds the device's stream open until the task is canceled.
     func listen() async throws {
         var candidate = number + 1
         while !Task.isCancelled {

@@ -288,13 +288,13 @@ struct LoginTests {
         }
     }
 
-    @Test("A device login can be cancelled and ends at its expiry")
+    @Test("A device login can be canceled and ends at its expiry")
     func deviceLoginEnds() async throws {
         try await TokenSourceFixture.with(session: nil, .set { $0.devicePolls = [] }) { fixture in
-            let cancelling = DeviceLogin(fixture.tokens) { _ in throw CancellationError() }
-            let invitation = try await cancelling.begin()
-            let cancellingError = await outcome { try await cancelling.finish(invitation) }.tokenError
-            #expect(cancellingError?.code == .cancelled)
+            let canceling = DeviceLogin(fixture.tokens) { _ in throw CancellationError() }
+            let invitation = try await canceling.begin()
+            let cancelingError = await outcome { try await canceling.finish(invitation) }.tokenError
+            #expect(cancelingError?.code == .cancelled)
             let late = DeviceLogin(fixture.tokens) { _ in fixture.clock.advance(by: 601) }
             let lateError = await outcome { try await late.finish(invitation) }.tokenError
             #expect(lateError?.code == .refused)

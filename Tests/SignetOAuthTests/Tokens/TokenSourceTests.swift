@@ -126,8 +126,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("A cancelled caller stops waiting, and the request continues for the others")
-    func cancelledCallerStopsWaiting() async throws {
+    @Test("A canceled caller stops waiting, and the request continues for the others")
+    func canceledCallerStopsWaiting() async throws {
         try await TokenSourceFixture.with(
             token: TokenSourceFixture.old(),
             .set {
@@ -135,12 +135,12 @@ struct TokenSourceTests {
                 $0.delay = 0.3
             }
         ) { (fixture: TokenSourceFixture) async throws in
-            let cancelled = Task { await outcome { try await fixture.tokens.token() } }
+            let canceled = Task { await outcome { try await fixture.tokens.token() } }
             let waiting = Task { await outcome { try await fixture.tokens.token() } }
             let isAsked = try await eventually { fixture.provider.count("token") > 0 }
             #expect(isAsked)
-            cancelled.cancel()
-            #expect(await cancelled.value.tokenError?.code == .cancelled)
+            canceled.cancel()
+            #expect(await canceled.value.tokenError?.code == .cancelled)
             #expect((try? await waiting.value.get())?.text.hasPrefix("access-") == true)
             #expect(fixture.provider.count("token") == 1)
         }

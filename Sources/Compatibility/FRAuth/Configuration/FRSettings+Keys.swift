@@ -90,12 +90,12 @@ extension FRSettings {
             enableCookie = bool
         case .sslPinningPublicKeyHashes:
             guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
-                throw .invalidConfiguration("\(key.rawValue) must be an array of texts")
+                throw .invalidConfiguration("\(key.rawValue) must be an array of strings")
             }
             sslPinningPublicKeyHashes = elements.compactMap(\.string)
         default:
             guard let text = value.string ?? value.lenientInteger.map({ String($0) }) else {
-                throw .invalidConfiguration("\(key.rawValue) must be a text")
+                throw .invalidConfiguration("\(key.rawValue) must be a string")
             }
             if let path = key.text { self[keyPath: path] = text }
             if let path = key.optionalText { self[keyPath: path] = text }

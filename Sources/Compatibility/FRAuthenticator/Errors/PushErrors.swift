@@ -105,7 +105,7 @@ public enum CryptoError: CodedFRError, Hashable {
         case .invalidParam(let name):
             (1_200_000, "A parameter can't be used: \(name)", "not usable: \(name)")
         case .failToConvertData:
-            (1_200_001, "The data cannot be read", "a text is not the encoding of the expected data")
+            (1_200_001, "The data cannot be read", "a string is not the encoding of the expected data")
         case .invalidJWT:
             (1_200_002, "The JWT is not genuine", "the text is not a JWT, or the signature is not the mechanism's")
         case .unsupportedJWTType:

@@ -95,10 +95,10 @@ struct SNSClient: Sendable {
 
     private func request(_ action: SNSAction) throws(SNSFailure) -> HTTPRequest {
         guard let credentials = configuration.credentials else {
-            throw .notConfigured("there is no access key for SNS: say one in the configuration")
+            throw .notConfigured("there is no access key for SNS: add one to the configuration")
         }
         guard let region = configuration.usedRegion else {
-            throw .notConfigured("there is no region for SNS: say one in the configuration")
+            throw .notConfigured("there is no region for SNS: add one to the configuration")
         }
         let url = configuration.endpoint ?? "https://sns.\(region).amazonaws.com/"
         guard let endpoint = try? Endpoint(unchecked: url) else {
