@@ -105,10 +105,10 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.3"),
     ],
     targets: [
-        // What is true: values and rules.
+        // Values and rules.
         .target(name: "SignetCore", dependencies: [crypto], swiftSettings: rules),
 
-        // Where bytes live, and how they travel.
+        // Records and items at rest, and HTTP.
         .target(
             name: "SignetStorage",
             dependencies: [
@@ -125,7 +125,7 @@ let package = Package(
             name: "SignetNetwork",
             dependencies: ["SignetCore", httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL, asn1], swiftSettings: rules),
 
-        // What an app imports.
+        // The libraries that an app imports, above storage and network.
         .target(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
@@ -257,7 +257,7 @@ let package = Package(
             dependencies: ["FRAuth", "FRAuthenticator", "FRCore", "PingLogger", "PingOath", "SignetNetwork", "Storage"],
             path: "Examples/SignetSamples6", swiftSettings: [.swiftLanguageMode(.v6)]),
 
-        // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
+        // Runs the readers of untrusted input under libFuzzer (`make fuzz`).
         .executableTarget(
             name: "signet-fuzz",
             dependencies: ["SignetTransfer", "SignetCore", "SignetPushGateway", "SignetServer", hummingbird, httpTypes],
@@ -267,7 +267,7 @@ let package = Package(
         // SignetCLITests, because a Swift module's name begins with a capital letter and a command's name does not. The C targets
         // only declare functions of libraries; the tests of the Swift target that calls them cover them.
 
-        // Fixtures that several test targets share, and the programs of others that they run.
+        // Fixtures that several test targets share, and the external programs that tests start.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -280,11 +280,11 @@ let package = Package(
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
-        // What the storage and authenticator tests kill.
+        // The process that the storage and authenticator tests kill.
         .executableTarget(
             name: "StoreWorker", dependencies: ["SignetStorage", "SignetAuthenticator", "SignetCore"], path: "Tests/StoreWorker",
             swiftSettings: rules),
-        // What the tests of the first use start on a machine without a vault.
+        // The process that the tests of the first use start on a machine without a vault.
         .executableTarget(
             name: "FirstUseWorker",
             dependencies: ["FRAuthenticator", "PingOath", "PingPush", "SignetCore", "SignetStorage"],
@@ -358,7 +358,7 @@ let package = Package(
             dependencies: [
                 "SignetTransfer", "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetTesting", "TestSupport",
             ], exclude: ["Fixtures"], swiftSettings: rules),
-        // What the token tests start four times at once, and kill.
+        // The process that the token tests start four times at once, and kill.
         .executableTarget(
             name: "TokenWorker", dependencies: ["SignetCore", "SignetOAuth", "SignetNetwork", "SignetStorage"],
             path: "Tests/TokenWorker", swiftSettings: rules),

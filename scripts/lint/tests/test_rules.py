@@ -238,6 +238,15 @@ FAULTS = [
     ("words", {RULE_TESTS: '@Suite("Rules for who asks")\nstruct A {}\n'}, f"{RULE_TESTS}:1:", "name the actor"),
     ("words", {RULE_TESTS: "/// Whether it holds.\nlet a = true\n"}, f"{RULE_TESTS}:1:", "begins with `Whether`"),
     ("words", {"Sources/SignetServer/Web/app.js": "// The journaled form\n"}, "Sources/SignetServer/Web/app.js:1:", "old term"),
+    ("words", {STORE: 'let a = "use one: say --resume, or say another --profile"\n'}, f"{STORE}:1:", "`say --resume` is an old term"),
+    ("words", {STORE: 'let a = "say with --url where it is"\n'}, f"{STORE}:1:", "`say with --url` is an old term"),
+    ("words", {PAGE: "# 1\n\nThe link of an e-mail.\n"}, f"{PAGE}:3:", "`e-mail` is an old term"),
+    ("words", {STORE: "struct RecognisedByApp {}\n"}, f"{STORE}:1:", "`RecognisedByApp` is an old term"),
+    ("words", {STORE: "/// It is cancelled.\nlet a = 1\n"}, f"{STORE}:1:", "American spelling"),
+    ("words", {STORE: "let a = 1  // A cancelled task.\n"}, f"{STORE}:1:", "American spelling"),
+    ("words", {RULE_TESTS: '@Test("A cancelled task ends")\nfunc a() {}\n'}, f"{RULE_TESTS}:1:", "American spelling"),
+    ("words", {"Package.swift": MANIFEST + "// What is true.\n"}, f"Package.swift:{MANIFEST.count(chr(10)) + 1}:", "begins with `What`"),
+    ("words", {"Package.swift": MANIFEST + "// Nobody reads it.\n"}, f"Package.swift:{MANIFEST.count(chr(10)) + 1}:", "name the actor"),
     ("words", {".ci/run": "# Everybody waits for it.\n"}, ".ci/run:1:", "name the actor"),
     ("words", {STORE: 'let a = "custodian"\n', ALLOW: f'words {STORE}:"custodian" -- stored\n'}, f"{ALLOW}:1:", "1 exceptions"),
     ("words", {ALLOW: f'words {STORE}:"desk" -- stored\n', WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "matches nothing any more"),
@@ -332,6 +341,8 @@ class Rules(unittest.TestCase):
             let text = "no one-time code is left; there are no keys; PRAGMA journal_mode; made up of parts; HTTP verbs"
             @Test("A note tells the place, at the moment of the refusal, as usual; the original bytes are on standard output")
             func isLetter() {}
+            /// ``StoreError/Code/cancelled`` when the task is canceled; CancellationError; the cancellation; `.cancelled`.
+            let code = Code(rawValue: "cancelled"), message = "Authentication is cancelled", other = "say so -- or not"
         '''
         self.assertEqual(self.judge("words", {RULE_TESTS: code, "CHANGELOG.md": code}), (0, ""))
 
