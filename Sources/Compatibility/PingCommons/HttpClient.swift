@@ -17,10 +17,19 @@ public final class HttpClient: Sendable {
 
     /// The timeout of one request, in seconds.
     ///
-    /// The default is 60. A workflow uses the timeout of its own settings instead.
+    /// The default is 60, which also replaces a value that is not above 0 and at most a day. A workflow and a journey use the timeout
+    /// of their own settings instead.
     public var timeoutIntervalForRequest: TimeInterval {
         get { timeout.withLock { $0 } }
         set { timeout.withLock { $0 = newValue } }
+    }
+
+    /// The timeout of one request.
+    package var requestTimeout: Duration { Self.duration(of: timeoutIntervalForRequest) }
+
+    /// Returns a timeout in seconds as a duration; 60 seconds for a value that is not above 0 and at most a day.
+    package static func duration(of timeout: TimeInterval) -> Duration {
+        .seconds(timeout > 0 && timeout <= 86_400 ? timeout : 60)
     }
 
     /// The hosts that plain `http` is allowed to, in addition to loopback addresses.

@@ -64,13 +64,14 @@ final class JourneyEngine: Sendable {
     }
 
     private static func profile(_ config: JourneyConfig, _ oidc: OidcClientSettings) throws -> ServerProfile {
+        let client = oidc.httpClient ?? config.httpClient
         do {
             return try ServerProfile(
                 url: config.serverUrl ?? "", realm: Realm(config.realm), endpoints: oidc.overrides,
-                policy: .allowingPlainHTTP(to: config.plainHTTPHosts.union(oidc.plainHTTPHosts))
+                policy: .allowingPlainHTTP(to: config.plainHTTPHosts.union(oidc.plainHTTPHosts).union(client.plainHTTPHosts))
             ) {
                 $0.cookieName = config.cookie
-                $0.timeout = .seconds(config.timeout)
+                $0.timeout = HttpClient.duration(of: config.timeout)
                 $0.refreshThreshold = .seconds(oidc.refreshThreshold)
                 $0.client = oidc.client
                 $0.requestedWith = Request.Constants.pingSdk
@@ -93,11 +94,23 @@ final class JourneyEngine: Sendable {
         let keychain = given ?? VaultProvider.default
         let encryptor = config[setting: JourneySettings.encryptor] as? any Encryptor
         let sessions = session.sessions
-        sessions.useAccount("\(SharedContext.Keys.sessionConfigKey)/\(name)", in: keychain, openedBy: encryptor)
-        oidc.tokens.useAccount("\(OidcClientConfig.account)/\(name)", in: keychain, openedBy: encryptor) { token in
-            try await Self.bound(token, to: sessions)
+        let (realm, clientID) = (profile.realm, profile.client?.clientID)
+        // The Ping SDK stored the realm with its session. Its tokens and cookies are those of the session.
+        let isOfRealm = { @Sendable (session: SSOTokenImpl?) -> Bool in
+            guard let session, !session.realm.isEmpty else { return true }
+            return Realm(session.realm) == realm
         }
-        cookies.stored.useAccount("\(SharedContext.Keys.cookieStorage)/\(name)", in: keychain, openedBy: encryptor)
+        sessions.useAccount(
+            "\(SharedContext.Keys.sessionConfigKey)/\(name)", in: keychain, openedBy: encryptor, accepting: { isOfRealm($0) })
+        oidc.tokens.useAccount(
+            "\(OidcClientConfig.account)/\(name)", in: keychain, openedBy: encryptor,
+            accepting: { token in
+                guard token.isIssued(to: clientID) else { return false }
+                return isOfRealm(try await sessions.original())
+            }, adapting: { token in try await Self.bound(token, to: sessions) })
+        cookies.stored.useAccount(
+            "\(SharedContext.Keys.cookieStorage)/\(name)", in: keychain, openedBy: encryptor,
+            accepting: { _ in isOfRealm(try await sessions.original()) })
         let isShared = given == nil && sessions.isDefault && oidc.tokens.isDefault
         return try SessionStore(
             tokens: TokenSlot(oidc), session: SessionSlot(sessions: sessions), cookies: CookieSlot(cookies: cookies),

@@ -128,8 +128,11 @@ extension OidcClientConfig {
             throw OidcError.unknown(message: "the settings name no client: set clientId and redirectUri")
         }
         tokens.useAccount(
-            "\(Self.account)/\(SessionStore.name(for: [settings.discoveryEndpoint, settings.clientId]))", in: .default)
-        var endpoints = OAuthEndpoints(policy: .allowingPlainHTTP(to: settings.plainHTTPHosts))
+            "\(Self.account)/\(SessionStore.name(for: [settings.discoveryEndpoint, clientID]))", in: .default,
+            accepting: { $0.isIssued(to: clientID) })
+        let http = settings.httpClient ?? HttpClient()
+        var endpoints = OAuthEndpoints(policy: .allowingPlainHTTP(to: settings.plainHTTPHosts.union(http.plainHTTPHosts)))
+        if settings.httpClient != nil { endpoints.timeout = http.requestTimeout }
         endpoints.discovery = settings.discoveryEndpoint.isEmpty ? nil : settings.discoveryEndpoint
         if let openId = settings.openId {
             endpoints.authorize = openId.authorizationEndpoint
@@ -141,7 +144,7 @@ extension OidcClientConfig {
         return TokenSource(
             endpoints, client: client,
             store: try SessionStore(tokens: TokenSlot(self), session: MemorySlot<SSOToken>(), cookies: MemorySlot<CookieJar>()),
-            transport: (settings.httpClient ?? HttpClient()).transport, threshold: .seconds(settings.refreshThreshold),
+            transport: http.transport, threshold: .seconds(settings.refreshThreshold),
             interceptors: [SDKIdentification.ping])
     }
 }

@@ -111,7 +111,7 @@ extension HttpClient {
     /// - Returns: The content and the response.
     /// - Throws: `TransportError`, or the error for an address that may not be used.
     public func sendRequest(request: Request) async throws -> (Data, URLResponse) {
-        let response = try await send(request, timeout: timeoutIntervalForRequest, policy: .secure)
+        let response = try await send(request, timeout: requestTimeout, policy: .secure)
         return (response.data, response.response)
     }
 }

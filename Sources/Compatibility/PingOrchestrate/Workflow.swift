@@ -120,6 +120,7 @@ public final class Workflow: Sendable {
 extension WorkflowConfig {
     /// Sends a request with the HTTP client and the timeout of the settings.
     fileprivate func send(_ request: Request) async throws -> any Response {
-        try await httpClient.send(request, timeout: timeout, policy: .allowingPlainHTTP(to: plainHTTPHosts))
+        try await httpClient.send(
+            request, timeout: HttpClient.duration(of: timeout), policy: .allowingPlainHTTP(to: plainHTTPHosts))
     }
 }

@@ -38,9 +38,5 @@ struct TimedTransport: HTTPTransport {
 
 extension HttpClient {
     /// The transport with the timeout.
-    var timedTransport: any HTTPTransport {
-        let seconds = timeoutIntervalForRequest
-        let limit = seconds > 0 && seconds <= 86_400 ? seconds : 60
-        return TimedTransport(transport: transport, limit: .seconds(limit))
-    }
+    var timedTransport: any HTTPTransport { TimedTransport(transport: transport, limit: requestTimeout) }
 }
