@@ -316,7 +316,9 @@ let package = Package(
             name: "PingCommonsTests", dependencies: ["PingCommons"], swiftSettings: rules),
         .testTarget(
             name: "PingOrchestrateTests", dependencies: ["PingOrchestrate", "SignetCore"], swiftSettings: rules),
-        .testTarget(name: "PingOidcTests", dependencies: ["PingOidc", "SignetCore", "SignetStorage"], swiftSettings: rules),
+        .testTarget(
+            name: "PingOidcTests", dependencies: ["PingOidc", "SignetCore", "SignetStorage", "SignetTesting"],
+            swiftSettings: rules),
         .testTarget(name: "PingJourneyPluginTests", dependencies: ["PingJourneyPlugin"], swiftSettings: rules),
         .testTarget(
             name: "PingJourneyTests",

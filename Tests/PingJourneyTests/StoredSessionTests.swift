@@ -109,6 +109,27 @@ struct StoredSessionTests {
         }
     }
 
+    @Test("A journey in another realm than that of the session gets nothing, and leaves all items for the right one")
+    func leavesLoginOfOtherRealm() async throws {
+        try await JourneyFixture.with { machine in
+            let login = try await Self.login(at: machine)
+            let keychain = try await Self.keychain(login.items)
+            let configure = { @Sendable (config: JourneyConfig) in config[setting: JourneySettings.keychain] = keychain }
+            machine.network.clear()
+            let other = machine.journey { config in
+                configure(config)
+                config.realm = "beta"
+            }
+            let none = await other.session()
+            let nobody = await other.journeyUser()
+            #expect(none == nil && nobody == nil)
+            let user = try #require(await machine.journey(configure).journeyUser())
+            let token = try await user.token().get()
+            #expect(user.session?.value == login.session && token.accessToken == login.token)
+            #expect(machine.network.requests.isEmpty)
+        }
+    }
+
     @Test("Items that do not open are left, and the journey starts without a session")
     func startsWithoutUnreadableSession() async throws {
         try await JourneyFixture.with { machine in

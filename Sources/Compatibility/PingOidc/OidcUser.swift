@@ -127,6 +127,7 @@ extension OidcClientConfig {
         guard let client = settings.client else {
             throw OidcError.unknown(message: "the settings name no client: set clientId and redirectUri")
         }
+        let clientID = settings.clientId
         tokens.useAccount(
             "\(Self.account)/\(SessionStore.name(for: [settings.discoveryEndpoint, clientID]))", in: .default,
             accepting: { $0.isIssued(to: clientID) })

@@ -47,6 +47,17 @@ public struct Token: Codable, Sendable {
     public func isExpired(threshold: Int64) -> Bool {
         record.isExpired(at: SystemWallClock().now + Double(threshold))
     }
+
+    /// Returns false when the ID token names only other clients as its audience; its signature is not verified.
+    ///
+    /// Returns true for tokens without a readable ID token, and for a nil client ID.
+    package func isIssued(to clientID: String?) -> Bool {
+        guard let clientID, let idToken, let jws = try? CompactJWS(idToken), let payload = try? jws.unverifiedPayload(),
+            let claims = (try? JSON.value(of: payload))?.object, let audience = claims["aud"]
+        else { return true }
+        let names = audience.string.map { [$0] } ?? audience.array?.compactMap(\.string) ?? []
+        return names.isEmpty || names.contains(clientID)
+    }
 }
 
 extension Token {

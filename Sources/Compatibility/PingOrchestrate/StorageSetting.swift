@@ -72,13 +72,15 @@ package final class StorageSetting<T: Codable & Sendable>: Sendable {
     ///   - account: The name, with the identity of the server. The item that the Ping SDK stored without it is taken over.
     ///   - keychain: The vault.
     ///   - encryptor: The encryptor of the Ping SDK's items; nil for the app's key in the Secure Enclave.
+    ///   - accepts: Returns false for an item that stays for another account; nil to accept each item.
     ///   - adapt: Returns the item to store for an item that was taken over.
     package func useAccount(
         _ account: String, in keychain: VaultProvider, openedBy encryptor: (any Encryptor)? = nil,
+        accepting accepts: (@Sendable (T) async throws -> Bool)? = nil,
         adapting adapt: @escaping @Sendable (T) async throws -> T = { $0 }
     ) {
         let item = LegacyItemStorage<T>(
-            account: account, of: self.account, in: keychain, openedBy: encryptor, adapting: adapt)
+            account: account, of: self.account, in: keychain, openedBy: encryptor, accepting: accepts, adapting: adapt)
         let owned = OwnedStorage<T>(item)
         state.withLock { if $0.isDefault { ($0.owned, $0.item) = (owned, item) } }
     }

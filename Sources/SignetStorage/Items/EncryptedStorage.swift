@@ -49,7 +49,7 @@ public struct EncryptedStorage<T: Codable>: Storage {
 
     // Errors of the JSON coders quote the content, so they are replaced. Errors that the app's own types throw are passed on.
 
-    private static func json(_ item: T) throws -> Data {
+    static func json(_ item: T) throws -> Data {
         do {
             return try JSONEncoder().encode(item)
         } catch is EncodingError {

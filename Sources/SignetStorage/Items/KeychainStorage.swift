@@ -68,26 +68,28 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
 }
 
 /// The record of an item in a keychain.
-private struct KeychainSlot: Storage {
+struct KeychainSlot: Storage {
     let keychain: VaultProvider
     let account: String
 
     func get() async throws(StoreError) -> Data? {
-        let key = try key()
+        let key = try Self.key(account)
         return try await keychain.read { (records) throws(StoreError) in try records.record(key).map { Data($0) } }
     }
 
     func save(item bytes: Data) async throws(StoreError) {
-        let key = try key()
+        let key = try Self.key(account)
         try await keychain.write { (records) throws(StoreError) in try records.put(Array(bytes), key) }
     }
 
     func delete() async throws(StoreError) {
-        let key = try key()
+        let key = try Self.key(account)
         try await keychain.write { (records) throws(StoreError) in try records.remove(key) }
     }
 
-    private func key() throws(StoreError) -> RecordKey {
+    /// Returns the key of the item with the name `account`.
+    /// - Throws: ``StoreError/Code/invalid`` when the account is empty.
+    static func key(_ account: String) throws(StoreError) -> RecordKey {
         guard !account.isEmpty else {
             throw StoreError(.invalid, "find an item", "its account is empty: give each item of the keychain a name")
         }

@@ -35,6 +35,9 @@ public struct SecuredKey: Sendable {
         key = try hardware.key(tag: tag, in: directory, for: access)
     }
 
+    /// Creates a secured key from one that was found in the hardware.
+    init(_ key: any AgreementKey) { self.key = key }
+
     private static func check(_ tag: String) throws(StoreError) {
         let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
         guard (1...128).contains(tag.utf8.count), tag.allSatisfy(allowed.contains) else {

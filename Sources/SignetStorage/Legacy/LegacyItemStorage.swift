@@ -4,14 +4,14 @@ import SignetCore
 
 /// The state of an item that ``LegacyItems`` copied, for storages that read it under another name.
 ///
-/// The record contains ``copied``, ``done``, or the account of the only storage that may take the item over.
+/// The record contains ``copied``, ``done(by:)``, or the account of the only storage that may take the item over.
 enum LegacyMark {
     /// The item was copied, and no storage has used it.
     static let copied = Array("copied".utf8)
-    /// The item was taken over, stored anew or removed.
+    /// Returns the state of an item that the storage with this account took over, stored anew or removed.
     ///
     /// It is not taken over again.
-    static let done = Array("done".utf8)
+    static func done(by account: String) -> [UInt8] { Array("done \(account)".utf8) }
 
     /// Returns the key of the state of an item.
     ///
@@ -20,25 +20,28 @@ enum LegacyMark {
 
     /// Returns true when the storage with this account may take over the item.
     static func isOpen(_ mark: [UInt8]?, to account: String) -> Bool { mark == copied || mark == Array(account.utf8) }
+
+    /// Returns true when the item is not to be taken over again.
+    static func isDone(_ mark: [UInt8]?) -> Bool { mark?.starts(with: "done ".utf8) ?? false }
 }
 
-/// The result of the search for an item of Ping's storage.
-private enum LegacyFinding: Sendable {
-    /// There is nothing to take over.
-    case nothing
-    /// An item of Ping's storage.
-    case item([UInt8])
-    /// An item of Ping's storage, and a newer one under the account.
-    case superseded
+/// The result of the first attempt to open the item of Ping's storage, so that the hardware is not used for it again.
+private enum LegacyFinding {
+    /// The item was not opened yet, or only a temporary error occurred.
+    case unknown
+    /// The item does not open.
+    case unreadable
+    /// The item is one of another account.
+    case foreign
 }
 
 /// A storage of an item in a keychain that takes over the item which Ping's modules stored in its place.
 ///
 /// Ping's modules keep one session, one set of tokens and one set of cookies for an app, as JSON that `SecuredKeyEncryptor` seals
 /// where the device has a Secure Enclave. The vault has copies of these items under their old names
-/// (``VaultProvider/takeOverItems(from:)``). The first storage that reads gets the item, once: an item that was removed or replaced
-/// since does not come back, and a storage with another account never gets it. With the item's own name as the account, the sealed
-/// item is replaced by the opened one.
+/// (``VaultProvider/takeOverItems(from:)``). The first storage that reads and accepts the item gets it, once: an item that was
+/// removed or replaced since does not come back, and a storage with another account never gets it. With the item's own name as the
+/// account, the sealed item is replaced by the opened one.
 ///
 /// An item that does not open is left as it is and logged without its name; the storage is then empty.
 package struct LegacyItemStorage<T: Codable & Sendable>: Storage, Sendable {
@@ -47,10 +50,10 @@ package struct LegacyItemStorage<T: Codable & Sendable>: Storage, Sendable {
     private let keychain: VaultProvider
     private let encryptor: (any Encryptor)?
     private let logger: Logger
+    private let accepts: (@Sendable (T) async throws -> Bool)?
     private let adapt: @Sendable (T) async throws -> T
     private let item: KeychainStorage<T>
-    /// True after an item did not open, so that the hardware is not used for it again.
-    private let isUnreadable = Mutex(false)
+    private let finding = Mutex(LegacyFinding.unknown)
 
     /// Creates a storage for the item with the name `account`.
     /// - Parameters:
@@ -58,48 +61,93 @@ package struct LegacyItemStorage<T: Codable & Sendable>: Storage, Sendable {
     ///   - name: The name that the item has in Ping's modules; nil for `account`.
     ///   - keychain: The keychain of both items.
     ///   - encryptor: The encryptor of the sealed item; nil for the app's key in the Secure Enclave.
-    ///   - logger: The logger for an item that does not open.
+    ///   - logger: The logger for an item that does not open or cannot be stored.
+    ///   - accepts: Returns false for an item that stays for a storage with another account; nil to accept each item.
     ///   - adapt: Returns the item to store for an item that was taken over from another name.
     package init(
         account: String, of name: String? = nil, in keychain: VaultProvider = .default,
-        openedBy encryptor: (any Encryptor)? = nil,
-        logger: Logger = Logger(label: "signet.storage"), adapting adapt: @escaping @Sendable (T) async throws -> T = { $0 }
+        openedBy encryptor: (any Encryptor)? = nil, logger: Logger = Logger(label: "signet.storage"),
+        accepting accepts: (@Sendable (T) async throws -> Bool)? = nil,
+        adapting adapt: @escaping @Sendable (T) async throws -> T = { $0 }
     ) {
         self.account = account
         self.name = name ?? account
         self.keychain = keychain
         self.encryptor = encryptor
         self.logger = logger
+        self.accepts = accepts
         self.adapt = adapt
         item = KeychainStorage(account: account, in: keychain)
     }
 
-    /// Stores `item` in place of the old item, also of one that could still be taken over.
+    /// Stores `item` in place of the old item, also of one that could still be taken over, in one transaction.
+    /// - Throws: The errors of ``KeychainStorage``.
     package func save(item new: T) async throws {
-        try await item.save(item: new)
-        try await endTakeOver()
+        let json = Array(try EncryptedStorage<T>.json(new))
+        let key = try KeychainSlot.key(account)
+        let (account, name, isOther) = (account, name, await isForeign())
+        try await keychain.write { (records) throws(StoreError) -> Void in
+            let mark = LegacyMark.key(name)
+            let state = try records.record(mark)
+            try records.put(json, key)
+            // A new item under the old name belongs to this account, so that no other account removes it as its copy.
+            let isReplaced = account == name && state != nil
+            if isReplaced || (!isOther && LegacyMark.isOpen(state, to: account)) {
+                try records.put(LegacyMark.done(by: account), mark)
+            }
+        }
     }
 
     /// Returns the item, or nil if the storage is empty or its item does not open.
-    /// - Throws: The errors of ``KeychainStorage``. The next call tries again to take over the item.
+    ///
+    /// An item that was opened and cannot be stored is returned, and the next call tries again to store it.
+    /// - Throws: The errors of ``KeychainStorage`` and of a key that cannot be used now. The next call tries again.
     package func get() async throws -> T? {
-        guard try await takeOver() else { return nil }
+        guard let found = try await candidate() else { return try await item.get() }
+        if found.isSuperseded {
+            if await !isForeign() { await mark(LegacyMark.done(by: account)) }
+            return try await item.get()
+        }
+        guard finding.withLock({ $0 }) == .unknown else { return nil }
+        guard let readable = try await opened(found.old) else {
+            finding.withLock { $0 = .unreadable }
+            logger.warning(
+                "An item of Ping's storage does not open with this app's key. It was left as it is; the user has to log in again."
+            )
+            if account != name { await mark(Array(account.utf8)) }
+            return nil
+        }
+        if let accepts, try await !accepts(readable) {
+            finding.withLock { $0 = .foreign }
+            return nil
+        }
+        let new = try await account == name ? readable : adapt(readable)
+        do {
+            try await store(Array(EncryptedStorage<T>.json(new)), inPlaceOf: found.old)
+        } catch {
+            log(error)
+            return new
+        }
         return try await item.get()
     }
 
-    /// Removes the item, also one that could still be taken over.
+    /// Removes the item, also one that could still be taken over, and the copy of one that was taken over, in one transaction.
     package func delete() async throws {
-        // If the program stops in between, the next start must not take over again what was removed.
-        do {
-            try await endTakeOver()
-        } catch {
-            try await item.delete()
-            throw error
+        let key = try KeychainSlot.key(account)
+        let (account, name, isOther) = (account, name, await isForeign())
+        try await keychain.write { (records) throws(StoreError) -> Void in
+            let (mark, done) = (LegacyMark.key(name), LegacyMark.done(by: account))
+            let state = try records.record(mark)
+            if state == done || (!isOther && LegacyMark.isOpen(state, to: account)) {
+                try records.put(done, mark)
+                try records.remove(RecordKey(.item, name))
+            }
+            try records.remove(key)
         }
-        try await item.delete()
     }
 
-    /// Returns the item as Ping's modules stored it; nil when they stored nothing that opens, or when it was replaced since.
+    /// Returns the item as Ping's modules stored it; nil when they stored nothing that opens, and after its removal.
+    /// - Throws: The errors of the keychain and of a key that cannot be used now.
     package func original() async throws -> T? {
         let name = name
         let (mark, old) = try await keychain.read { (records) throws(StoreError) -> ([UInt8]?, [UInt8]?) in
@@ -108,52 +156,50 @@ package struct LegacyItemStorage<T: Codable & Sendable>: Storage, Sendable {
         // Under its own name, the item is the original until the app stores another one.
         if account == name, mark != LegacyMark.copied { return nil }
         guard mark != nil, let old else { return nil }
-        return await opened(old)
+        return try await opened(old)
     }
 
-    /// Takes over the item if that is possible and has not been done.
-    /// - Returns: False when the item under `account` is sealed and does not open.
-    private func takeOver() async throws -> Bool {
-        switch try await found() {
-        case .nothing: return true
-        case .superseded: try await endTakeOver()
-        case .item(let old):
-            if !isUnreadable.withLock({ $0 }), let readable = await opened(old) {
-                let new = try await account == name ? readable : adapt(readable)
-                if let json = try? JSONEncoder().encode(new) {
-                    try await store(Array(json), inPlaceOf: old)
-                    return true
-                }
-            }
-            try await report()
-            return account != name
-        }
-        return true
-    }
-
-    private func found() async throws(StoreError) -> LegacyFinding {
+    /// Returns the item that can be taken over, and true when the account has a newer one; nil when there is nothing to take over.
+    private func candidate() async throws(StoreError) -> (old: [UInt8], isSuperseded: Bool)? {
         let (account, name) = (account, name)
-        return try await keychain.read { (records) throws(StoreError) -> LegacyFinding in
+        return try await keychain.read { (records) throws(StoreError) -> (old: [UInt8], isSuperseded: Bool)? in
+            if account != name, !LegacyMark.isOpen(try records.record(LegacyMark.key(name)), to: account) { return nil }
+            guard let old = try records.record(RecordKey(.item, name)) else { return nil }
             guard account != name else {
-                guard let own = try records.record(RecordKey(.item, account)), ECIES.isSealed(own) else { return .nothing }
-                return .item(own)
+                guard ECIES.isSealed(old) else { return nil }
+                return (old: old, isSuperseded: false)
             }
-            guard LegacyMark.isOpen(try records.record(LegacyMark.key(name)), to: account) else { return .nothing }
-            guard try records.record(RecordKey(.item, account)) == nil else { return .superseded }
-            guard let old = try records.record(RecordKey(.item, name)) else { return .nothing }
-            return .item(old)
+            let own = try records.record(RecordKey(.item, account))
+            return (old: old, isSuperseded: own != nil)
         }
     }
 
-    /// Returns the item in bytes of Ping's storage; nil when they do not open.
-    private func opened(_ bytes: [UInt8]) async -> T? {
+    /// Returns true when the item that can be taken over belongs to another account, as far as it can be opened now.
+    private func isForeign() async -> Bool {
+        if let accepts, finding.withLock({ $0 }) == .unknown, let found = try? await candidate(),
+            let readable = try? await opened(found.old), (try? await accepts(readable)) == false
+        {
+            finding.withLock { $0 = .foreign }
+        }
+        return finding.withLock { $0 } == .foreign
+    }
+
+    /// Returns the item in bytes of Ping's storage; nil when they do not open with the key, or without a key.
+    /// - Throws: The error of a key that cannot be used now.
+    private func opened(_ bytes: [UInt8]) async throws -> T? {
         let data = Data(bytes)
         if let item = try? JSONDecoder().decode(T.self, from: data) { return item }
         guard ECIES.isSealed(bytes) else { return nil }
         var opener = encryptor
-        if opener == nil { opener = await DefaultLegacyStore.encryptor() }
-        guard let opener, let json = try? await opener.decrypt(data: data) else { return nil }
-        return try? JSONDecoder().decode(T.self, from: json)
+        if opener == nil { opener = try await DefaultLegacyStore.encryptor() }
+        guard let opener else { return nil }
+        do {
+            let json = try await opener.decrypt(data: data)
+            return try? JSONDecoder().decode(T.self, from: json)
+        } catch {
+            guard (error as? StoreError)?.code == .corrupt else { throw error }
+            return nil
+        }
     }
 
     /// Stores the opened item, unless another process has stored or removed one in the meantime.
@@ -167,37 +213,25 @@ package struct LegacyItemStorage<T: Codable & Sendable>: Storage, Sendable {
             }
             guard LegacyMark.isOpen(try records.record(mark), to: account) else { return }
             if try records.record(own) == nil { try records.put(new, own) }
-            try records.put(LegacyMark.done, mark)
+            try records.put(LegacyMark.done(by: account), mark)
         }
     }
 
-    /// Reports an item that does not open, and reserves it for this account.
-    private func report() async throws(StoreError) {
+    /// Changes the state of an item that is open to this account; a failure is logged, and the state stays.
+    private func mark(_ state: [UInt8]) async {
         let (account, name) = (account, name)
-        let isFirst = isUnreadable.withLock { isKnown -> Bool in
-            let isNew = !isKnown
-            isKnown = true
-            return isNew
-        }
-        guard isFirst else { return }
-        logger.warning(
-            "An item of Ping's storage does not open with this app's key. It was left as it is; the user has to log in again.")
-        guard account != name else { return }
-        try await keychain.write { (records) throws(StoreError) -> Void in
-            let mark = LegacyMark.key(name)
-            if try records.record(mark) == LegacyMark.copied { try records.put(Array(account.utf8), mark) }
+        do {
+            try await keychain.write { (records) throws(StoreError) -> Void in
+                let mark = LegacyMark.key(name)
+                if LegacyMark.isOpen(try records.record(mark), to: account) { try records.put(state, mark) }
+            }
+        } catch {
+            log(error)
         }
     }
 
-    /// Stores that the item is not to be taken over any more, unless it belongs to another account.
-    private func endTakeOver() async throws(StoreError) {
-        let (account, mark) = (account, LegacyMark.key(name))
-        let isOpen = try await keychain.read { (records) throws(StoreError) -> Bool in
-            LegacyMark.isOpen(try records.record(mark), to: account)
-        }
-        guard isOpen else { return }
-        try await keychain.write { (records) throws(StoreError) -> Void in
-            if LegacyMark.isOpen(try records.record(mark), to: account) { try records.put(LegacyMark.done, mark) }
-        }
+    private func log(_ error: any Error) {
+        let code = (error as? StoreError)?.code.rawValue ?? "unknown error"
+        logger.warning("The takeover of an item of Ping's storage could not be stored and will be tried again: \(code)")
     }
 }

@@ -15,7 +15,7 @@ enum LegacyItems {
     /// A second call does nothing, so that an item that was removed since does not come back. The items stay sealed as the app's
     /// encryptor sealed them. A record for each copy lets a ``LegacyItemStorage`` take it over under another name. While the store
     /// cannot read one of the items, the others are copied and nothing is remembered, so that the next call tries again; the log has
-    /// the number of unreadable items.
+    /// the number of unreadable items. An item that a ``LegacyItemStorage`` took over, replaced or removed is not copied again.
     /// - Parameters:
     ///   - store: The keychain or the archive.
     ///   - records: The vault.
@@ -37,9 +37,11 @@ enum LegacyItems {
             for item in items {
                 let key = RecordKey(.item, item.name)
                 guard !item.name.isEmpty, let content = item.content, try records.record(key) == nil else { continue }
+                let stateKey = LegacyMark.key(item.name)
+                let state = try records.record(stateKey)
+                guard !LegacyMark.isDone(state) else { continue }
                 try records.put(Array(content), key)
-                let state = LegacyMark.key(item.name)
-                if try records.record(state) == nil { try records.put(LegacyMark.copied, state) }
+                if state == nil { try records.put(LegacyMark.copied, stateKey) }
                 count += 1
             }
             if unreadable == 0 { try records.put(Array("\(count)".utf8), mark) }
@@ -53,7 +55,9 @@ extension VaultProvider {
     ///
     /// A ``KeychainStorage`` with the same account, type and encryptor then reads them. An item that is already in this keychain
     /// stays as it is. While ``LegacyItem/content`` of an item is nil, the next call tries again, and the log has the number of such
-    /// items; an item that was taken over and removed since comes back then. The default keychain does this by itself on Apple's systems when it is first opened.
+    /// items. An item that the app removed with its ``KeychainStorage`` comes back then; a session, tokens and cookies that a journey
+    /// or a client took over, replaced or removed do not. The default keychain does this by itself on Apple's systems when it is first
+    /// opened.
     ///
     ///     try await VaultProvider.default.takeOverItems(from: LegacyArchive(bytes))
     ///

@@ -83,6 +83,15 @@ let appKeychainChecks: [Check] = [
         try expect(other == nil, "another account has the item")
         try expect(StandInKeychain.data.contains(sealed), "the original is gone")
     },
+    Check("a sealed session without Ping's key is left, and no key is made") {
+        let foreign = SecuredKeyEncryptor(try SecuredKey(tag: "com.example.other"))
+        let sealed = try await foreign.encrypt(data: Data("[7]".utf8))
+        try add("com.pingidentity.keychainService", "session", sealed)
+        let keychain = VaultProvider { () throws(StoreError) in try DefaultStore.open(in: nowhere) }
+        let none = try await LegacyItemStorage<[Int]>(account: "session/one", of: "session", in: keychain).get()
+        try expect(none == nil, "the item was opened")
+        try expect(try SecureEnclaveKey.find(tag: LegacyKey.ping.tag) == nil, "a key was made")
+    },
     Check("another SDK's items are opened with its key, those in plain text stay, and foreign ones have no content") {
         let encryptor = SecuredKeyEncryptor(try SecuredKey(tag: LegacyKey.forgeRockAuthenticator.tag))
         try add("service", "b sealed", try await encryptor.encrypt(data: Data("secret".utf8)))
