@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 public import SignetStorage
 
@@ -173,4 +174,9 @@ extension AuthenticatorError {
             "the server has registered this device, but storing it failed; repair the store and enroll the same code again: "
                 + error.description, storeError: error)
     }
+}
+
+extension AuthenticatorError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

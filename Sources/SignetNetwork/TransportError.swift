@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 
 /// A failed exchange.
@@ -74,4 +75,9 @@ public struct TransportError: RetryableError, Hashable, CustomStringConvertible 
         let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
         return String(authority.split(separator: "@").last ?? "?")
     }
+}
+
+extension TransportError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 
 /// An error that occurred while stored data was read or written.
@@ -99,4 +100,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         self.reason = reason
         platformStatus = status
     }
+}
+
+extension StoreError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

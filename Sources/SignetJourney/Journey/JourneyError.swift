@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 import SignetNetwork
 
@@ -132,4 +133,9 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         default: return .refused
         }
     }
+}
+
+extension JourneyError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

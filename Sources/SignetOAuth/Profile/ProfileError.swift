@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 
 /// The error for a profile that can't be used: the setting, and the fault of its value.
@@ -106,4 +107,9 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
         self.fault = fault
         self.position = position
     }
+}
+
+extension ProfileError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

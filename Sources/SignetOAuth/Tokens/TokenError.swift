@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 public import SignetNetwork
 public import SignetStorage
@@ -133,4 +134,9 @@ extension TokenError {
         default: .refused
         }
     }
+}
+
+extension TokenError: LocalizedError {
+    /// The same text as `description`, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
