@@ -154,7 +154,7 @@ struct AdminController: Sendable {
         let query = try AdminQuery(request, knows: ["realm", "user"])
         let realm = try realm(query)
         let user = query.text("user").map { UserKey(realm: realm ?? .root, name: $0) }
-        guard realm == nil || user != nil else { throw APIError(.badRequest, "'user' needs 'realm', the realm of the user.") }
+        guard realm == nil || user != nil else { throw APIError(.badRequest, "'realm' needs 'user', a user of that realm.") }
         return user
     }
 

@@ -401,6 +401,8 @@ struct AdminTests {
         (.get, "request-log?resource=acessToken", nil, 400, "'resource' is one of"),
         (.get, "users?realm=/nope", nil, 404, "no such realm"), (.get, "emails?realm=/nope", nil, 404, "no such realm"),
         (.delete, "sessions?user=mira&realm=/nope", nil, 404, "no such realm"),
+        (.get, "sessions?realm=/", nil, 400, "'realm' needs 'user'"),
+        (.delete, "sessions?realm=/", nil, 400, "'realm' needs 'user'"),
         (.put, "snapshot", "{}", 400, "sealed with another key"), (.delete, "snapshot", nil, 405, ""),
     ]
 
