@@ -38,7 +38,7 @@ struct Push: AsyncParsableCommand {
         func run() async throws {
             let session = try Session.open(options, trust: trust)
             try await session.online { authenticator in
-                let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
+                let selection = try await Selection.find(name, kinds: [.push], with: authenticator)
                 let listener = PushStreamListener(authenticator, mechanismUID: selection.mechanism.uid)
                 try await listen(listener, to: selection.account, session)
             }

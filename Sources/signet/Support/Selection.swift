@@ -1,5 +1,6 @@
 import SignetAuthenticator
 import SignetCore
+import SignetStorage
 
 /// An account and a mechanism, found by the name that the user gave.
 struct Selection {
@@ -27,17 +28,18 @@ struct Selection {
 
     /// Finds the mechanism of one of `kinds` by a name in the store of an authenticator.
     ///
-    /// Records that cannot be read matter only when nothing matches: the mechanism may be in one of them.
+    /// Accounts and mechanisms that cannot be read matter only when nothing matches: the mechanism may be one of them.
     /// - Throws: ``Failure`` when no mechanism or several mechanisms match. Without a match its exit code is 74 when there are
-    ///   records that cannot be read. `StoreError`.
+    ///   accounts or mechanisms that cannot be read. `StoreError`.
     static func find(
-        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: Authenticator
+        _ name: String?, kinds: Set<Mechanism.KindName>, with authenticator: Authenticator
     ) async throws -> Selection {
         do {
             return try find(name, kinds: kinds, in: try await authenticator.accounts())
         } catch let failure as Failure {
             guard failure.exit == .notFound else { throw failure }
-            let damagedCount = try await authenticator.damagedRecords().count
+            let damaged = try await authenticator.damagedRecords()
+            let damagedCount = damaged.filter { $0.kind == .account || $0.kind == .mechanism }.count
             guard damagedCount > 0 else { throw failure }
             let damage = "\(damagedCount.of("record")) cannot be read, and the account may be there: see 'signet accounts'"
             throw Failure(.store, "damagedRecords", "\(failure.message); \(damage)")
