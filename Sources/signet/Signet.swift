@@ -14,8 +14,8 @@ struct Signet: AsyncParsableCommand {
         abstract: "One-time codes, push approvals and login journeys from the command line.",
         discussion: """
             Accounts live in a vault at $SIGNET_HOME, or $STATE_DIRECTORY/signet (a service's), or $XDG_DATA_HOME/signet, or
-            ~/.local/share/signet. 'signet init' creates it, or else the first 'enroll', 'import' or 'login'. Exit codes and the JSON
-            of every command: docs/reference/cli.md.
+            ~/.local/share/signet. 'signet init' creates it, or else the first 'enroll', 'import', 'backup restore' or 'login'. Exit
+            codes and the JSON of every command: docs/reference/cli.md.
             """,
         version: "signet 0.1.0",
         subcommands: [

@@ -107,7 +107,7 @@ struct Failure: Error {
             }
         let way =
             error.code == .noVault
-            ? "; 'signet enroll', 'import' and 'login' make one; or make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key"
+            ? "; 'signet enroll', 'import', 'backup restore' and 'login' make one; or make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key"
             : ""
         let older = error.code == .rolledBack ? ": signet vault accept-rollback" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
