@@ -1,5 +1,6 @@
 import FRAuth
 import FRCore
+import Foundation
 
 /// The sentences of the document on token security, which has no code.
 enum TokenSamples {
@@ -16,7 +17,10 @@ enum TokenSamples {
         return "\(user.token == nil ? "no token" : "another token"): \(await recorder.actions())"
     }
 
-    /// Logs out, and waits until the SDK ends the session and revokes the token.
+    /// Logs out, and waits until the SDK ends the session and revokes the token, and until the standard input ends.
+    ///
+    /// The SDK sends the requests after `logout()` returns, and an app does not learn when the server has them: the caller keeps
+    /// the standard input open until then.
     static func logOut(_ url: String) async throws -> String {
         let recorder = ActionRecorder()
         RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [recorder])
@@ -24,6 +28,12 @@ enum TokenSamples {
         FRUser.currentUser?.logout()
         let after = LoginSamples.describeUser()
         await recorder.wait(for: ["LOGOUT", "REVOKE_TOKEN"])
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            Thread.detachNewThread {
+                while readLine() != nil {}
+                done.resume()
+            }
+        }
         return "\(after): LOGOUT REVOKE_TOKEN"
     }
 

@@ -7,6 +7,7 @@ import Testing
 
 import class SignetTesting.ManualClock
 import struct SignetTesting.TemporaryDirectory
+import func SignetTesting.eventually
 
 /// The samples and sentences of the ForgeRock documentation on dynamic configuration and on token security, each in a process of
 /// its own on a machine that has never seen Signet.
@@ -137,12 +138,34 @@ struct AppLoginTests {
         }
     }
 
-    @Test("A logout ends the session and revokes the token, and the next process finds no user", arguments: apps)
+    /// The statuses of the requests of a logout that the server has answered.
+    private static func logoutStatuses(of server: TestServer.Live) -> (logouts: [Int], revocations: [Int]) {
+        let requests = server.devServer.requestLog.entries.compactMap(\.request)
+        return (
+            requests.filter { $0["_action"] == "logout" }.map(\.status),
+            requests.filter { $0.path.hasSuffix("/token/revoke") }.map(\.status)
+        )
+    }
+
+    @Test("A logout ends the session and revokes the token at the server, and the next process finds no user", arguments: apps)
     func sendsRequestsOfLogout(app: String) async throws {
-        try await withServer(app) { machine, url in
-            try await machine.expect("login", url, gives: Self.scope)
-            try await machine.expect("recorded-logout", url, gives: "nobody: LOGOUT REVOKE_TOKEN")
-            try await machine.expect("user", url, gives: "nobody")
+        try await TestServer.live(TenantFixture.configuration()) { server in
+            try await Machine.with(app) { machine in
+                try await machine.expect("login", server.url, gives: Self.scope)
+                let process = try machine.start("recorded-logout", server.url)
+                defer { process.closeInput() }
+                let isAnswered = try await eventually {
+                    let statuses = Self.logoutStatuses(of: server)
+                    return !statuses.logouts.isEmpty && !statuses.revocations.isEmpty
+                }
+                #expect(isAnswered)
+                process.closeInput()
+                let ended = await process.end()
+                #expect(ended.line == "nobody: LOGOUT REVOKE_TOKEN", "\(ended.errors)")
+                let statuses = Self.logoutStatuses(of: server)
+                #expect(statuses.logouts == [200] && statuses.revocations == [200])
+                try await machine.expect("user", server.url, gives: "nobody")
+            }
         }
     }
 
@@ -152,10 +175,8 @@ struct AppLoginTests {
             try await Machine.with(app) { machine in
                 try await machine.expect("login", server.url, gives: Self.scope)
                 try await machine.expect("logout", server.url, gives: "nobody: complete")
-                let requests = server.devServer.requestLog.entries.compactMap(\.request)
-                let revocations = requests.filter { $0.path.hasSuffix("/token/revoke") }.map(\.status)
-                let logouts = requests.filter { $0["_action"] == "logout" }.map(\.status)
-                #expect(revocations == [200] && logouts == [200])
+                let statuses = Self.logoutStatuses(of: server)
+                #expect(statuses.logouts == [200] && statuses.revocations == [200])
                 try await machine.expect("user", server.url, gives: "nobody")
             }
         }

@@ -22,7 +22,14 @@ struct Machine {
     /// Runs a sample of the app, and returns the line that it prints.
     func run(_ sample: String...) async throws -> String { try await outcome(sample).line }
 
+    /// Starts a sample of the app, with a standard input that stays open until the caller closes it.
+    func start(_ sample: String...) throws -> TestProcess { try process(sample, input: .open) }
+
     private func outcome(_ sample: [String]) async throws -> TestProcess.Outcome {
+        try await process(sample, input: .nothing).end()
+    }
+
+    private func process(_ sample: [String], input: TestProcess.Input) throws -> TestProcess {
         var own = [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no", "HOME": home.path,
             "XDG_DATA_HOME": home.file("data"), "XDG_CONFIG_HOME": home.file("config"), "XDG_STATE_HOME": home.file("state"),
@@ -31,7 +38,7 @@ struct Machine {
         // The address sanitizer would report memory of work that goes on when the app ends.
         own["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
         let program = folder.map { "\($0)/\(app)" } ?? Programs.built(app)
-        return try await TestProcess.run(program, sample, environment: hardware.merging(own) { $1 })
+        return try TestProcess(program, sample, environment: hardware.merging(own) { $1 }, input: input)
     }
 
     /// Runs a sample of the app, and expects it to print this line.
