@@ -40,6 +40,7 @@ struct CommandAttacks {
             let server = try TestProcess(
                 "sh", ["-c", script, "sh", AttackedProgram.path] + serve + [token, "--ready-file", ready],
                 environment: vault.environment, input: .open)
+            defer { server.signal(SIGKILL) }
             _ = try await server.waitForOutput { output, _ in output.hasSuffix("\n") }
             let isWritten = try await eventually { FileManager.default.fileExists(atPath: ready) }
             #expect(isWritten)
