@@ -107,7 +107,7 @@ extension HttpResponse {
 
 extension HttpClient {
     /// Sends a request with the timeout of this client.
-    /// - Parameter request: The request. Plain `http` is allowed to loopback addresses and to ``plainHTTPHosts``.
+    /// - Parameter request: The request. Plain `http` is allowed to loopback addresses and to `plainHTTPHosts`.
     /// - Returns: The content and the response.
     /// - Throws: `TransportError`, or the error for an address that may not be used.
     public func sendRequest(request: Request) async throws -> (Data, URLResponse) {
