@@ -162,9 +162,8 @@ extension VaultDirectory {
             if error.code == .notFound { return false }
             throw error
         }
-        if holdsVault { return true }
         try requireNoRemains()
-        return false
+        return holdsVault
     }
 }
 

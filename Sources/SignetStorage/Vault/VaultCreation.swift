@@ -76,7 +76,8 @@ extension VaultDirectory {
     /// Only an explicit ``createVault(_:timeout:)`` replaces such a vault.
     func requireNoRemains() throws(StoreError) {
         let remains = [keyPath, recordsPath + "-wal"].filter { PrivateFile.exists($0) && !PrivateFile.isEmpty($0) }
-        guard let rest = remains.first, !PrivateFile.exists(unfinishedPath) else { return }
+        // Another process may complete the vault at this moment: a records file that is no longer unfinished has its final name.
+        guard let rest = remains.first, !PrivateFile.exists(unfinishedPath), !holdsVault else { return }
         throw StoreError(
             .noVault, "open vault", "\(rest) exists without \(recordsPath): restore that file, or move \(rest) away")
     }
