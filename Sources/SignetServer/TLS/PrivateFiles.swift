@@ -42,7 +42,7 @@ enum PrivateFiles {
 
     /// Replaces a file atomically: a reader sees either the old or the new contents.
     /// - Throws: ``ServerTLSError`` when the file cannot be written. The old file is kept then.
-    static func replace(_ path: String, with text: String, mode: mode_t) throws(ServerTLSError) {
+    static func replace(_ path: String, with text: String, mode: UInt16) throws(ServerTLSError) {
         let draft = "\(path).new"
         PrivateFile.remove(draft)
         // After the move, the draft does not exist any more.

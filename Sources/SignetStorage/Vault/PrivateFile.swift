@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Creates, reads and checks files and directories that only this user can access.
 ///
@@ -14,7 +14,7 @@ package enum PrivateFile {
     ///   - mode: The permissions. A file that others may read is private until it is complete.
     /// - Throws: ``StoreError/Code/invalid`` when the directory does not exist; ``StoreError/Code/exists`` when the file exists;
     ///   other errors of the system.
-    package static func create(_ path: String, containing bytes: [UInt8], mode: mode_t = 0o600) throws(StoreError) {
+    package static func create(_ path: String, containing bytes: [UInt8], mode: UInt16 = 0o600) throws(StoreError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == ENOENT
@@ -23,7 +23,9 @@ package enum PrivateFile {
         do throws(StoreError) {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, path)
-            guard mode == 0o600 || fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure("write \(path)") }
+            guard mode == 0o600 || fchmod(descriptor, mode_t(mode)) == 0, fsync(descriptor) == 0 else {
+                throw failure("write \(path)")
+            }
             try synchronizeDirectory(of: path)
         } catch {
             unlink(path)
