@@ -49,7 +49,9 @@ enum LoginSamples {
         return "\(before), \(after)"
     }
 
-    /// A start with another server removes the user, who is not there either when the app returns to the first server.
+    /// A start with another server removes the user.
+    ///
+    /// After another start with the first server, the app has no user either.
     static func useTwoServers(_ url: String, other: String) async throws -> String {
         try start(url)
         let before = describeUser()

@@ -121,8 +121,8 @@ struct StoredSessionTests {
                 config.realm = "beta"
             }
             let none = await other.session()
-            let nobody = await other.journeyUser()
-            #expect(none == nil && nobody == nil)
+            let otherUser = await other.journeyUser()
+            #expect(none == nil && otherUser == nil)
             let user = try #require(await machine.journey(configure).journeyUser())
             let token = try await user.token().get()
             #expect(user.session?.value == login.session && token.accessToken == login.token)

@@ -119,7 +119,7 @@ struct Push: AsyncParsableCommand {
         @Option(help: "The number that the login page shows, when the message asks for it.")
         var number: Int?
 
-        @Flag(help: "Simulate the fingerprint reader that this machine lacks: you confirm yourself who you are.")
+        @Flag(help: "Simulate a successful fingerprint check, on a machine without a reader.")
         var simulateBiometric = false
 
         @OptionGroup var trust: TrustOptions
