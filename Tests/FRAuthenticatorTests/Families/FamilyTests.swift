@@ -71,6 +71,9 @@ struct FamilyTests {
             var (wasHit, hasWritten) = (true, false)
             while wasHit {
                 number += 1
+                // A run never waits. Without this, as many cases as there are threads keep all of them, and a server that another
+                // test has started does not answer in time.
+                await Task.yield()
                 try await TemporaryDirectory.with(inMemory: true) { directory in
                     let run = try FamilyCaseRun(setting.family, CaseStorage(setting.storage, in: directory), AcceptingServer())
                     (wasHit, hasWritten) = try await check(row, run, failingAt: number, late: late)
