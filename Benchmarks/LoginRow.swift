@@ -13,8 +13,7 @@ import SignetTesting
 ///
 /// The bare side reads nothing of the answers, draws no randomness, and keeps nothing, so the ratio says what all of that adds to
 /// the requests: two steps read and one answered, PKCE and state, the checks of the answers, session and tokens stored in memory.
-/// The server does next to nothing, and the same for both. The limit is above the spread of runs on a machine with two cores, which
-/// is 1.31 to 1.4.
+/// The server does next to nothing, and the same for both.
 enum LoginRow {
     static func measure() async throws -> Row {
         let server = try LoopbackServer { LoginServer.answer($0) }
@@ -29,7 +28,7 @@ enum LoginRow {
         }
         await transport.close()
         try await client.shutdown()
-        return Row("login (2 callbacks, authorize, token), beside its 4 requests replayed", try outcome.get(), .atMost(1.5))
+        return Row("login (2 callbacks, authorize, token), beside its 4 requests replayed", try outcome.get(), .atMost(1.3))
     }
 
     private static func race(
