@@ -51,7 +51,7 @@ enum LocalPeer: Sendable, Hashable {
     private static func user(ofConnectionFrom there: SocketAddress, to here: SocketAddress) -> uid_t? {
         #if os(Linux)
         let ends = zip(listed(there), listed(here)).map { "\($0) \($1)" }
-        return ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap { user(of: ends, listedIn: $0) }.first
+        return user(of: ends, listedIn: "/proc/net/tcp") ?? user(of: ends, listedIn: "/proc/net/tcp6")
         #else
         return nil
         #endif
