@@ -152,12 +152,24 @@ struct VaultDigestTests {
         #expect(try sample.store.dump() == before)
     }
 
+    @Test("The stored header is the JSON of its members, sorted, after any number of writes")
+    func storesHeaderAsSortedJSON() throws {
+        let sample = try Sample(key)
+        for number in 0..<100 {
+            try sample.vault.put([UInt8(number)], key)
+            let bytes = try #require(try sample.store.get(.vaultHeader))
+            #expect(bytes == JSON.encode(try JSON.value(of: bytes)))
+            #expect(bytes == JSON.encode(sample.vault.header))
+        }
+    }
+
     @Test("A large vault is read at once, and verified at the first write, by a change of its slots and on request")
     func verifiesLargeVaultAtFirstWrite() throws {
         let sample = try Sample(key)
         var header = sample.vault.header
         var digest = sample.vault.keys.digest(in: try #require(header.records))
-        digest += RecordDigest(count: UInt64(Vault.recordsVerifiedAtOpen), sum: [])
+        digest += RecordDigest(
+            count: UInt64(Vault.recordsVerifiedAtOpen), sum: [UInt8](repeating: 0, count: RecordDigest.length))
         header.records = sample.vault.keys.summary(of: digest, accountsVersion: 0)
         try sample.store.put(header.encoded(provedBy: sample.vault.keys).bytes, .vaultHeader)
         let large = try sample.open()

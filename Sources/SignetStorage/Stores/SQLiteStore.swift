@@ -290,7 +290,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
                         // SQLite passes over a row of a smaller kind, one whose order is wrong or whose name has another type,
                         // but does not find it by its name.
                         let name = Self.blob(handle, 0)
-                        guard sqlite3_column_type(handle, 0) == SQLITE_BLOB, Self.blob(handle, 2).elementsEqual(kind),
+                        guard sqlite3_column_type(handle, 0) == SQLITE_BLOB, Self.content(handle, 2).elementsEqual(kind),
                             last?.lexicographicallyPrecedes(name) ?? true
                         else { throw StoreError(.corrupt, "list the records", "the file is damaged: its rows are out of order") }
                         try body(name, Self.blob(handle, 1))
@@ -362,8 +362,13 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
 
         /// Returns a copy of a column of the current row.
         private static func blob(_ statement: SQLiteStatement, _ column: CInt) -> [UInt8] {
+            Array(content(statement, column))
+        }
+
+        /// Returns a column of the current row, which is valid until the next step.
+        private static func content(_ statement: SQLiteStatement, _ column: CInt) -> UnsafeRawBufferPointer {
             let count = Int(sqlite3_column_bytes(statement, column))
-            return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
+            return UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count)
         }
 
         private func attempt<R>(_ operation: String, _ body: () throws -> R) throws(StoreError) -> R {

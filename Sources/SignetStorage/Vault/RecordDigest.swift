@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import SignetCore
 
 /// A keyed digest of the records of a vault, and their number.
@@ -18,10 +19,12 @@ struct RecordDigest: Sendable, Hashable {
     init() {}
 
     /// Creates a digest from a sum of 32 bytes, most significant byte first.
-    init(count: UInt64, sum: some Collection<UInt8>) {
+    init(count: UInt64, sum: some ContiguousBytes) {
         self.count = count
-        for (index, byte) in sum.reversed().enumerated() where index < Self.length {
-            words[index / 8] |= UInt64(byte) << (8 * UInt64(index % 8))
+        sum.withUnsafeBytes { bytes in
+            for index in 0..<4 {
+                words[3 - index] = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+            }
         }
     }
 

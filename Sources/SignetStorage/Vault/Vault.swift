@@ -212,7 +212,9 @@ public final class Vault: RecordStore, QuickReading {
 }
 
 /// A proved header and its bytes in the store.
-struct StoredHeader: Sendable {
+///
+/// It is a class, because each write reads the one of the last write several times.
+final class StoredHeader: Sendable {
     let header: VaultHeader
     let bytes: [UInt8]
     /// The digest of the records; nil when it was not computed.
@@ -328,11 +330,11 @@ struct VaultState {
     ///
     /// Returns true when its epoch must be sent to the rollback protector.
     mutating func take(_ stored: StoredHeader, sealed: [RecordKey: KnownRecord]) -> Bool {
-        let isNewEpoch = stored.header.epoch != header.epoch || !hasWritten
+        let isNewEpoch = stored.header.epoch != self.stored.header.epoch || !hasWritten
         hasWritten = true
         isVerified = true
         self.stored = stored
-        if let keys = ring[header.keyID] { current = keys }
+        if stored.header.keyID != current.id, let keys = ring[stored.header.keyID] { current = keys }
         remember(sealed)
         return isNewEpoch
     }

@@ -15,14 +15,12 @@ final class VaultKeys: Sendable {
     let recordKey: Secret
     /// The key that hides names.
     let nameKey: Secret
-    /// An HMAC that is initialized with ``nameKey``.
-    ///
-    /// Initializing it takes longer than computing the HMAC of a name.
-    private let nameCode: HMAC<SHA256>
-    /// An HMAC that is initialized with the key of the records' digest.
-    private let emptyDigestCode: HMAC<SHA256>
-    /// An HMAC that is initialized with the key that authenticates the header.
-    private let emptyHeaderCode: HMAC<SHA256>
+    /// The HMAC with ``nameKey``.
+    private let nameHMAC: PreparedHMAC
+    /// The HMAC with the key of the records' digest.
+    private let digestHMAC: PreparedHMAC
+    /// The HMAC with the key that authenticates the header.
+    private let headerHMAC: PreparedHMAC
     /// The ID of the vault, to which every record is bound.
     private let vault: [UInt8]
 
@@ -33,10 +31,10 @@ final class VaultKeys: Sendable {
         self.id = id
         self.nameKey = nameKey
         self.vault = Array(vault.utf8)
-        nameCode = HMAC(key: nameKey.key)
+        nameHMAC = PreparedHMAC(key: nameKey)
         recordKey = Sealing.derive("signet record 1", from: dataKey)
-        emptyHeaderCode = HMAC(key: Sealing.derive("signet header 1", from: dataKey).key)
-        emptyDigestCode = HMAC(key: Sealing.derive("signet digest 1", from: dataKey).key)
+        headerHMAC = PreparedHMAC(key: Sealing.derive("signet header 1", from: dataKey))
+        digestHMAC = PreparedHMAC(key: Sealing.derive("signet digest 1", from: dataKey))
     }
 
     /// Creates the keys of a vault from the data key that a key protector unwrapped.
@@ -67,18 +65,10 @@ final class VaultKeys: Sendable {
     }
 
     /// Returns the HMAC of a message with the key of the records' digest.
-    func digestCode(of message: [UInt8]) -> [UInt8] { Self.code(of: message, emptyDigestCode) }
+    func digestCode(of message: [UInt8]) -> SHA256Digest { digestHMAC.code(of: message) }
 
     /// Returns the HMAC of an encoded header.
-    func headerCode(of header: [UInt8]) -> [UInt8] { Self.code(of: header, emptyHeaderCode) }
-
-    /// Returns the HMAC of a message, whose computation begins with `initialized`.
-    private static func code(of message: [UInt8], _ initialized: HMAC<SHA256>) -> [UInt8] {
-        var code = initialized
-        code.update(data: message)
-        // An array that is made of the code as a sequence copies each byte by a call.
-        return code.finalize().withUnsafeBytes { Array($0) }
-    }
+    func headerCode(of header: [UInt8]) -> [UInt8] { headerHMAC.code(of: header).withUnsafeBytes { Array($0) } }
 
     private static let changedHeader = StoreError(
         .corrupt, "open vault", "the header of the vault was changed or is damaged; nothing was read, and nothing was changed")
@@ -99,7 +89,7 @@ extension VaultKeys {
     func hiddenName(_ key: RecordKey) -> RecordKey {
         var encodedKey = LengthPrefixed.bytes(key.kind.rawValue.utf8)
         encodedKey += key.name
-        return RecordKey(key.kind, name: Array(Self.code(of: encodedKey, nameCode).prefix(16)))
+        return RecordKey(key.kind, name: nameHMAC.code(of: encodedKey).withUnsafeBytes { Array($0.prefix(16)) })
     }
 
     func seal(_ bytes: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {

@@ -44,7 +44,7 @@ final class SealedWriter: RecordWriter {
     /// The changes of the transaction on which the header depends.
     var changes: VaultChanges {
         VaultChanges(
-            digest: records.change, sealed: Set(sealed.keys), changesAccounts: changesAccounts, isSuspect: isSuspect)
+            digest: records.change, sealed: sealed, changesAccounts: changesAccounts, isSuspect: isSuspect)
     }
 
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try reader.record(key) }

@@ -86,14 +86,14 @@ extension Vault {
     /// - Parameters:
     ///   - header: The header.
     ///   - records: The transaction.
-    ///   - own: The hidden names of the records that the transaction itself has sealed.
+    ///   - own: The records that the transaction itself has sealed, by their hidden names.
     /// - Throws: ``StoreError/Code/rolledBack`` for such a record.
     func refuseNewerRecords(
-        than header: VaultHeader, in records: any RecordReader, except own: Set<RecordKey> = []
+        than header: VaultHeader, in records: any RecordReader, except own: [RecordKey: KnownRecord] = [:]
     ) throws(StoreError) {
         try records.forEachCovered { (key, prefix) throws(StoreError) in
             guard key.kind != .quarantined, let format = VaultKeys.format(of: prefix), format > header.format else { return }
-            guard !own.contains(key) else { return }
+            guard own[key] == nil else { return }
             throw StoreError(
                 .rolledBack, "verify vault", "its header is older than its records: it was put back from an older copy")
         }
@@ -144,8 +144,8 @@ extension Vault {
 struct VaultChanges {
     /// The difference between the digests of the records after and before the transaction.
     var digest = RecordDigest()
-    /// The hidden names of the records that were sealed.
-    var sealed: Set<RecordKey> = []
+    /// The beginnings of the records that were sealed, by their hidden names.
+    var sealed: [RecordKey: KnownRecord] = [:]
     /// True when the transaction wrote or removed an account, or added or removed a mechanism.
     var changesAccounts = false
     /// True when the transaction replaced a record that did not open, or a mechanism that may not be the last one written.
