@@ -48,6 +48,30 @@ struct Base64Tests {
         #expect(error.offset == offset)
     }
 
+    @Test(
+        "The base64url of JWS and JWK has no padding and no character of the other alphabet",
+        arguments: [
+            ("Zg", nil), ("-_-_", nil), ("", nil), ("Zg==", 2), ("Zm8=", 3), ("=", 0), ("+_-_", 0), ("-_-/", 3), ("Zm9*", 3),
+        ] as [(String, Int?)])
+    func base64urlHasOneForm(text: String, offset: Int?) {
+        do throws(InvalidEncoding) {
+            let bytes = try Base64.decodeURL(text)
+            #expect(offset == nil && Base64.encode(bytes, as: .url) == text)
+        } catch {
+            #expect(error.offset == offset)
+        }
+    }
+
+    @Test(
+        "A signed token with padding or with a character of the other alphabet is not read",
+        arguments: [
+            ("e30.e30.-_-_", true), ("e30.e30.", true), ("e30=.e30.-_-_", false), ("e30.e30=.-_-_", false),
+            ("e30.e30.-_-_====", false), ("e30.e30.Zg==", false), ("e30.e30.+/+/", false),
+        ])
+    func signedTokenHasNoPadding(text: String, isRead: Bool) {
+        #expect((SignedToken(text) != nil) == isRead)
+    }
+
     @Test("A Base64 error repeats nothing of the text")
     func base64ErrorHidesText() throws {
         let error = try #require(throws: InvalidEncoding.self) { try Base64.decode("wh4BisPebv!SECRET12A") }

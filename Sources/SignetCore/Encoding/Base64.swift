@@ -1,6 +1,6 @@
 /// Base64 in both alphabets of RFC 4648 (sections 4 and 5).
 ///
-/// Decoding accepts either, padded or not; encoding uses the given form.
+/// Decoding accepts either, padded or not, except where a format has one form only; encoding uses the given form.
 public enum Base64 {
     /// The two forms that are used on the wire.
     public enum Form: Sendable {
@@ -24,6 +24,18 @@ public enum Base64 {
     public static func decode(_ text: String) throws(InvalidEncoding) -> [UInt8] {
         var text = text
         return try text.withUTF8 { decode(buffer: $0) }.get()
+    }
+
+    /// Decodes base64url without padding, the only form that RFC 7515 (section 2) allows in a JWS and in the numbers of a JWK.
+    ///
+    /// Other decoders refuse padding and the other alphabet, so that a text which only some readers accept isn't accepted here.
+    /// - Throws: ``InvalidEncoding``, also for `=`, `+` and `/`.
+    package static func decodeURL(_ text: some StringProtocol) throws(InvalidEncoding) -> [UInt8] {
+        let forbidden = text.utf8.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+        if let forbidden {
+            throw InvalidEncoding(encoding: .base64, offset: text.utf8.distance(from: text.utf8.startIndex, to: forbidden))
+        }
+        return try decode(text)
     }
 
     /// Encodes `bytes`.

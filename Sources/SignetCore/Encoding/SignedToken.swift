@@ -12,12 +12,12 @@ package struct SignedToken: Sendable {
 
     /// Reads a token.
     ///
-    /// Returns nil for a text that doesn't consist of three base64url segments, and when the header or the payload isn't a JSON
-    /// object, or contains a name twice.
+    /// Returns nil for a text that doesn't consist of three base64url segments without padding, and when the header or the payload
+    /// isn't a JSON object, or contains a name twice.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = try? Base64.decode(parts[2])
+            let signature = try? Base64.decodeURL(parts[2])
         else { return nil }
         self.header = header
         self.claims = claims
@@ -37,7 +37,7 @@ package struct SignedToken: Sendable {
     }
 
     private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let bytes = try? Base64.decode(part) else { return nil }
+        guard let bytes = try? Base64.decodeURL(part) else { return nil }
         return (try? JSON.value(of: bytes))?.object
     }
 }

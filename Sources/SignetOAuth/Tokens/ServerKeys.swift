@@ -23,7 +23,8 @@ struct ServerKeys: Sendable {
     /// Reads the keys of a JWKS document.
     init(_ document: [String: JSONValue]) {
         keys = (document["keys"]?.array ?? []).compactMap { entry in
-            guard let kind = entry["kty"]?.string, ["RSA", "EC", "OKP"].contains(kind), entry["use"]?.string ?? "sig" == "sig"
+            guard let kind = entry["kty"]?.string, ["RSA", "EC", "OKP"].contains(kind), Self.mayVerify(entry),
+                Self.hasUnpaddedNumbers(entry)
             else { return nil }
             // The library requires an ID for each key, and may reject members that it doesn't know.
             var members = (entry.object ?? [:]).filter { ["kty", "n", "e", "x", "y", "crv"].contains($0.key) }
@@ -36,6 +37,27 @@ struct ServerKeys: Sendable {
     /// Returns true when one of the keys may have created a signature with this key ID.
     func hasKey(_ identifier: String?) -> Bool {
         identifier == nil ? !keys.isEmpty : keys.contains { $0.identifier == identifier || $0.identifier == nil }
+    }
+
+    /// Returns true when a key may verify signatures: `use` and `key_ops` are missing or allow it (RFC 7517 sections 4.2 and 4.3).
+    ///
+    /// Null counts as missing.
+    private static func mayVerify(_ entry: JSONValue) -> Bool {
+        if let use = entry["use"], use != .null, use != .string("sig") { return false }
+        guard let value = entry["key_ops"], value != .null else { return true }
+        let operations = value.array ?? []
+        let names = operations.compactMap(\.string)
+        return names.count == operations.count && Set(names).count == names.count && names.contains("verify")
+    }
+
+    /// Returns true when the numbers of a key are base64url without padding (RFC 7518 sections 6.2.1 and 6.3.1, RFC 8037 section
+    /// 2).
+    private static func hasUnpaddedNumbers(_ entry: JSONValue) -> Bool {
+        for name in ["n", "e", "x", "y"] {
+            guard let number = entry[name], number != .null else { continue }
+            guard let text = number.string, (try? Base64.decodeURL(text)) != nil else { return false }
+        }
+        return true
     }
 
     /// Verifies the signature of a token with the keys.
