@@ -16,10 +16,28 @@ package enum AuthorizationResponse {
         guard let location, isAnswer(location, to: redirectURI) else {
             throw OAuthError(.notRedirected, explanation: "the server shows a page instead of answering")
         }
-        return try code(query: FormCoding.query(of: location), state: state, issuer: issuer, requiresIssuer: requiresIssuer)
+        return try code(
+            query: try fields(of: FormCoding.queryText(of: location)), state: state, issuer: issuer,
+            requiresIssuer: requiresIssuer)
     }
 
-    /// Returns the authorization code of the fields of an answer.
+    /// Returns the fields of an answer: the query of an address, or a posted form.
+    /// - Throws: ``OAuthError/Code/repeatedMember`` when a name occurs twice (RFC 6749 section 3.1);
+    ///   ``OAuthError/Code/unreadable`` when an escape is invalid or isn't UTF-8.
+    package static func fields(of answer: some StringProtocol) throws(OAuthError) -> [String: String] {
+        do throws(FormError) {
+            return try FormCoding.decodeOnce(answer)
+        } catch {
+            switch error {
+            case .duplicate:
+                throw OAuthError(.repeatedMember, explanation: "a parameter occurs twice in the answer of the server")
+            case .coding:
+                throw OAuthError(.unreadable, explanation: "the answer of the server has an invalid percent-encoding")
+            }
+        }
+    }
+
+    /// Returns the authorization code of the fields of an answer (``fields(of:)``).
     package static func code(
         query: [String: String], state: String, issuer: String? = nil, requiresIssuer: Bool = false
     ) throws(OAuthError) -> Secret {
@@ -30,7 +48,8 @@ package enum AuthorizationResponse {
         }
         if let issuer {
             let theirs = query["iss"]
-            guard theirs == nil ? !requiresIssuer : theirs == issuer else { throw OAuthError(.issuerMismatch) }
+            // `==` also accepts other spellings of a character.
+            guard theirs.map({ $0.utf8.elementsEqual(issuer.utf8) }) ?? !requiresIssuer else { throw OAuthError(.issuerMismatch) }
         }
         if let name = query["error"] {
             throw OAuthError(name: name, explanation: query["error_description"], status: nil)

@@ -28,10 +28,13 @@ package enum FormCoding {
     }
 
     /// Returns the fields of the query of an address; empty when it has no query.
-    package static func query(of url: String) -> [String: String] {
+    package static func query(of url: String) -> [String: String] { decode(queryText(of: url)) }
+
+    /// Returns the query of an address as it is written; empty when it has no query.
+    package static func queryText(of url: String) -> Substring {
         let address = url.utf8.prefix { $0 != UInt8(ascii: "#") }
-        guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else { return [:] }
-        return decode(Substring(address[address.index(after: mark)...]))
+        guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else { return "" }
+        return Substring(address[address.index(after: mark)...])
     }
 
     /// Decodes the fields of a query.
@@ -47,14 +50,14 @@ package enum FormCoding {
         return fields
     }
 
-    /// Decodes the fields of a form that a server received, with each name once.
+    /// Decodes the fields of a query or a form, with each name once.
     /// - Throws: ``FormError``.
     package static func decodeOnce(_ form: some StringProtocol) throws(FormError) -> [String: String] {
         var fields: [String: String] = [:]
-        for pair in form.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decoded(parts[0]), let value = parts.count == 2 ? decoded(parts[1]) : "" else { throw .coding }
-            guard fields.updateValue(value, forKey: name) == nil else { throw .duplicate }
+        for part in form.utf8.split(separator: UInt8(ascii: "&")) {
+            let name = part.prefix { $0 != UInt8(ascii: "=") }
+            guard let key = validText(name), let value = validText(part.dropFirst(name.count + 1)) else { throw .coding }
+            guard fields.updateValue(value, forKey: key) == nil else { throw .duplicate }
         }
         return fields
     }
@@ -65,11 +68,18 @@ package enum FormCoding {
     }
 
     private static func text(_ bytes: some Collection<UInt8>) -> String {
+        validText(bytes) ?? spaced(bytes)
+    }
+
+    /// Returns the decoded text; nil when an escape is invalid.
+    private static func validText(_ bytes: some Collection<UInt8>) -> String? {
         var isPlain = true
         for byte in bytes where byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") { isPlain = false }
-        if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        let spaced = String(decoding: bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
-        return spaced.percentDecoded() ?? spaced
+        return isPlain ? String(decoding: bytes, as: UTF8.self) : spaced(bytes).percentDecoded()
+    }
+
+    private static func spaced(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 }
 

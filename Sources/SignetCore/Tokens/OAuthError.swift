@@ -51,11 +51,15 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         /// The server or a gateway failed with a 5xx status, a timeout (408) or too many requests (429), and without a retryable
         /// OAuth 2.0 error.
         public static let failed = Code(rawValue: "failed")
-        /// The response isn't an OAuth 2.0 response, for example a captive portal page or a truncated response.
+        /// The response isn't an OAuth 2.0 response, for example a captive portal page or a truncated response, or it is an
+        /// authorization response with an invalid percent-encoding.
         public static let unreadable = Code(rawValue: "unreadable")
-        /// The response is JSON in which a name occurs twice in an object, so that readers disagree about its meaning (RFC 8259
-        /// section 4).
+        /// The response is JSON in which a name occurs twice in an object (RFC 8259 section 4), or an authorization response in
+        /// which a parameter occurs twice (RFC 6749 section 3.1), so that readers disagree about its meaning.
         public static let repeatedMember = Code(rawValue: "repeatedMember")
+        /// The token response has a token of a type other than Bearer (RFC 6749 section 7.1), or a token with characters other than
+        /// visible ASCII (RFC 6749 appendix A).
+        public static let unusableToken = Code(rawValue: "unusableToken")
         /// The server did not redirect to the client, most likely because it shows a login page.
         public static let notRedirected = Code(rawValue: "notRedirected")
         /// The answer does not have the state of this request: it belongs to another request or is forged.
@@ -75,7 +79,8 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
             .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .unsupportedResponseType,
             .invalidScope, .invalidToken, .accessDenied, .loginRequired, .interactionRequired, .consentRequired,
             .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other, .failed, .unreadable,
-            .repeatedMember, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured, .notOffered,
+            .repeatedMember, .unusableToken, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
+            .notOffered,
         ]
 
         /// The name of the code, for logs and scripts.
@@ -154,8 +159,8 @@ extension OAuthError {
     ) {
         // A server must not send the names of errors that only the client reports.
         let ours: Set<Code> = [
-            .other, .failed, .unreadable, .repeatedMember, .notRedirected, .stateMismatch, .issuerMismatch, .noCode,
-            .notConfigured, .notOffered,
+            .other, .failed, .unreadable, .repeatedMember, .unusableToken, .notRedirected, .stateMismatch, .issuerMismatch,
+            .noCode, .notConfigured, .notOffered,
         ]
         // AM's name for a device login that the user declined (protocol/journey.md section 8).
         let standard = name == "authorization_declined" ? Code.accessDenied.rawValue : name

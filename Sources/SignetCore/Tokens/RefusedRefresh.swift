@@ -3,7 +3,7 @@
 /// It replaces the tokens in the storage until the user logs in again. The used refresh token is therefore never sent again, and
 /// the grant of the response stays known until it is revoked.
 package struct RefusedRefresh: Sendable, Hashable {
-    /// The name of the error code: one of `IDTokenError.Code`, or `OAuthError.Code.repeatedMember`.
+    /// The name of the error code: one of `IDTokenError.Code`, or `repeatedMember` or `unusableToken` of `OAuthError.Code`.
     package let reason: String
     /// The tokens of the response, which must be revoked; nil after the revocation, and for a response without readable tokens.
     package var grant: Grant?

@@ -6,8 +6,8 @@ package import Foundation
 
 /// Parses the responses of token endpoints.
 ///
-/// It accepts the deviations of real servers: content types other than JSON, numbers as strings, a missing `expires_in`, error
-/// names of their own, and empty bodies.
+/// It accepts the deviations of real servers: content types other than JSON, numbers as strings, a missing `expires_in`, a missing
+/// `token_type`, error names of their own, and empty bodies.
 package enum TokenResponse {
     /// Returns the token of a token endpoint's response (RFC 6749 section 5.1).
     /// - Parameters:
@@ -16,7 +16,9 @@ package enum TokenResponse {
     ///   - requestedScope: The requested scope. It is the granted scope when the response has none (section 5.1).
     ///   - now: The time at which the response arrived.
     ///   - retryAfter: The `Retry-After` header of the response.
-    /// - Returns: The access token, with its expiry and with the refresh token and the ID token if the response has them.
+    /// - Returns: The access token, with its expiry and with the refresh token and the ID token if the response has them. It must
+    ///   pass ``check(_:)`` before it is used or stored. It is returned in any case, so that the tokens of a refused response can
+    ///   be revoked.
     /// - Throws: ``OAuthError``.
     package static func token(
         status: Int, body: [UInt8], requestedScope: String = "", now: Date, retryAfter: Duration? = nil
@@ -28,12 +30,28 @@ package enum TokenResponse {
         func secret(_ name: String) -> Secret? {
             json[name]?.string.flatMap { $0.isEmpty ? nil : Secret(text: $0) }
         }
-        let type = json["token_type"]?.string ?? ""
         return AccessToken(
-            value: Secret(text: text), tokenType: type.isEmpty ? "Bearer" : type,
-            scope: scope(json["scope"]) ?? requestedScope, issuedAt: now,
+            value: Secret(text: text), tokenType: tokenType(json["token_type"]), scope: scope(json["scope"]) ?? requestedScope,
+            issuedAt: now,
             expiresAt: lifetime(json["expires_in"]).map { now + $0 }, refreshToken: secret("refresh_token"),
             idToken: secret("id_token"))
+    }
+
+    /// Checks that the tokens of a response can be used.
+    ///
+    /// A client must not use a token of a type that it doesn't understand (RFC 6749 section 7.1). The access token becomes a part
+    /// of a header, so it has visible ASCII characters only, without a space. The refresh token may have spaces (RFC 6749 appendix
+    /// A).
+    /// - Throws: ``OAuthError/Code/unusableToken``.
+    package static func check(_ token: AccessToken) throws(OAuthError) {
+        func refused(_ reason: String) -> OAuthError { OAuthError(.unusableToken, explanation: reason) }
+        guard token.tokenType.lowercased() == "bearer" else { throw refused("the type of the access token is not Bearer") }
+        guard token.value.consists(of: 0x21...0x7E) else {
+            throw refused("the access token has a character other than visible ASCII")
+        }
+        guard token.refreshToken?.consists(of: 0x20...0x7E) ?? true else {
+            throw refused("the refresh token has a character other than visible ASCII")
+        }
     }
 
     /// Returns the JSON members of a successful response.
@@ -101,7 +119,24 @@ package enum TokenResponse {
         return min(max(0, seconds), 315_360_000)
     }
 
+    /// Returns the token type; an empty text when the value isn't text.
+    ///
+    /// A missing type counts as Bearer.
+    private static func tokenType(_ value: JSONValue?) -> String {
+        switch value {
+        case nil, .null?: "Bearer"
+        default: value?.string ?? ""
+        }
+    }
+
     private static func scope(_ value: JSONValue?) -> String? {
         value?.string ?? value?.array?.compactMap(\.string).joined(separator: " ")
+    }
+}
+
+extension Secret {
+    /// Returns true when each byte is in the range.
+    fileprivate func consists(of range: ClosedRange<UInt8>) -> Bool {
+        withUnsafeBytes { $0.allSatisfy { range.contains($0) } }
     }
 }

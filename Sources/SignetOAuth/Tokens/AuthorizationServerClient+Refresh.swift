@@ -11,9 +11,9 @@ struct RefusedResponse: Error {
         refusal = RefusedRefresh(reason: error.code.rawValue, grant: RefusedRefresh.Grant(token))
     }
 
-    /// Creates the error for a response whose tokens are unknown, because readers disagree about them.
-    init(_ error: OAuthError) {
-        refusal = RefusedRefresh(reason: error.code.rawValue, grant: nil)
+    /// Creates the error for a response whose tokens can't be used, or are unknown, because readers disagree about them.
+    init(_ error: OAuthError, _ token: AccessToken? = nil) {
+        refusal = RefusedRefresh(reason: error.code.rawValue, grant: token.map { RefusedRefresh.Grant($0) })
     }
 }
 
@@ -45,6 +45,8 @@ extension AuthorizationServerClient {
             try await check(answer, nonce: nil, subject: subject)
             return answer.token
         } catch let error as IDTokenError {
+            throw RefusedResponse(error, answer.token)
+        } catch let error as OAuthError where error.code == .unusableToken {
             throw RefusedResponse(error, answer.token)
         } catch let error as OAuthError where [.notConfigured, .notOffered, .repeatedMember].contains(error.code) {
             throw RefusedResponse(IDTokenError(.keys), answer.token)

@@ -201,7 +201,10 @@ final class AuthorizationServerClient: Sendable {
         do {
             try await check(answer, nonce: nonce, requiresIDToken: requiresIDToken)
         } catch {
-            try? await revoke(answer.token)
+            // The type of the refused token may be any text, and is not sent.
+            let token = AccessToken(
+                value: answer.token.value, issuedAt: answer.token.issuedAt, refreshToken: answer.token.refreshToken)
+            try? await revoke(token)
             throw error
         }
         return answer.token
@@ -264,17 +267,18 @@ final class AuthorizationServerClient: Sendable {
         return token
     }
 
-    /// Checks an ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).
+    /// Checks a token response and its ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).
     /// - Parameters:
     ///   - answer: The response of the token endpoint.
     ///   - nonce: The nonce of the authorization request; nil for a grant without such a request.
     ///   - subject: The subject that the token must have; nil for any subject.
     ///   - requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a refresh.
-    /// - Throws: `IDTokenError` when the ID token is missing or not valid; the errors of the requests for the issuer and the
-    ///   keys.
+    /// - Throws: `OAuthError` when the tokens can't be used; `IDTokenError` when the ID token is missing or not valid; the errors
+    ///   of the requests for the issuer and the keys.
     func check(
         _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
     ) async throws {
+        try TokenResponse.check(answer.token)
         guard let idToken = answer.token.idToken else {
             guard !requiresIDToken || !answer.token.scope.split(separator: " ").contains("openid") else {
                 throw IDTokenError(.form)

@@ -51,7 +51,8 @@ extension TokenSource {
 extension RefusedRefresh {
     /// The cause to report.
     fileprivate var cause: TokenError.Cause {
-        reason == OAuthError.Code.repeatedMember.rawValue
-            ? .server(OAuthError(.repeatedMember)) : .idToken(IDTokenError(IDTokenError.Code(rawValue: reason)))
+        let codes: [OAuthError.Code] = [.repeatedMember, .unusableToken]
+        if let code = codes.first(where: { $0.rawValue == reason }) { return .server(OAuthError(code)) }
+        return .idToken(IDTokenError(IDTokenError.Code(rawValue: reason)))
     }
 }

@@ -222,7 +222,7 @@ extension OAuthError {
     /// True when the response probably isn't from an OAuth 2.0 server: a captive portal's page, for example.
     fileprivate var isForeign: Bool {
         switch code {
-        case .unreadable, .repeatedMember, .noCode, .stateMismatch, .issuerMismatch: true
+        case .unreadable, .repeatedMember, .unusableToken, .noCode, .stateMismatch, .issuerMismatch: true
         default: false
         }
     }

@@ -79,6 +79,42 @@ struct OAuthAnswerTests {
     }
 
     @Test(
+        "A token of another type than Bearer, or with other characters than visible ASCII, can't be used",
+        arguments: [
+            (#""token_type":"Bearer""#, true), (#""token_type":"bearer""#, true), (#""token_type":"bEARER""#, true),
+            (#""token_type":null"#, true), (#""x":1"#, true),
+            (#""token_type":"mac""#, false), (#""token_type":"DPoP""#, false), (#""token_type":"""#, false),
+            (#""token_type":"Bearer ""#, false), (#""token_type":["Bearer"]"#, false), (#""token_type":7"#, false),
+            (#""refresh_token":"a b~!""#, true), (#""refresh_token":"a\r\nb""#, false), (#""refresh_token":"ä""#, false),
+            (#""refresh_token":"a\u007f""#, false), (#""refresh_token":"\u0000""#, false),
+        ])
+    func refusesUnusableTokens(member: String, expected: Bool) throws {
+        let token = try read(200, #"{"access_token":"a",\#(member)}"#).get()
+        #expect(isUsable(token) == expected)
+    }
+
+    @Test(
+        "An access token with a space, a control character or a character beyond ASCII can't be used",
+        arguments: [
+            ("!az09~-._+/=", true), ("a b", false), (#"a\r\nX-Header: b"#, false), (#"a\tb"#, false), (#"a\u0000"#, false),
+            (#"a\u007f"#, false), ("ä", false), ("a\u{1F511}", false),
+        ])
+    func refusesUnusableAccessTokens(text: String, expected: Bool) throws {
+        let token = try read(200, #"{"access_token":"\#(text)"}"#).get()
+        #expect(isUsable(token) == expected)
+    }
+
+    private func isUsable(_ token: AccessToken) -> Bool {
+        do throws(OAuthError) {
+            try TokenResponse.check(token)
+            return true
+        } catch {
+            #expect(error.code == .unusableToken && !error.isRetryable && !error.endsGrant)
+            return false
+        }
+    }
+
+    @Test(
         "An error response is read from its OAuth error or its HTTP status",
         arguments: [
             (400, #"{"error":"invalid_grant","error_description":"gone"}"#, .invalidGrant, false),
@@ -129,6 +165,11 @@ struct OAuthAnswerTests {
             ("?error=login_required", .loginRequired), ("?error=access_denied&state=t", .stateMismatch),
             ("?error=made_up&state=s", .other), ("?error=access_denied&code=c&state=s", .accessDenied),
             ("x?code=c&state=s", .notRedirected),
+            ("?code=c&state=s&code=d", .repeatedMember), ("?code=c&state=s&code=c", .repeatedMember),
+            ("?code=c&state=s&state=t", .repeatedMember), ("?code=c&state=s&c%6Fde=d", .repeatedMember),
+            ("?code=c&state=s&iss=https%3A%2F%2Fop&iss=https%3A%2F%2Fevil", .repeatedMember),
+            ("?code=c&state=s&x&x", .repeatedMember), ("?error=access_denied&error=login_required&state=s", .repeatedMember),
+            ("?code=c&state=s&x=%zz", .unreadable), ("?code=c&state=s&x=%ff", .unreadable), ("?code=c&state=s&%4=x", .unreadable),
         ] as [(String, OAuthError.Code?)])
     func takesCodeOfOwnRequest(rest: String, code: OAuthError.Code?) {
         let outcome: Result<Secret, OAuthError>
@@ -146,6 +187,19 @@ struct OAuthAnswerTests {
         } else {
             #expect((try? outcome.get()) == Secret("c".utf8))
         }
+    }
+
+    @Test(
+        "The fields of an answer are read alike from a query and from a form, each once and with valid escapes",
+        arguments: [
+            ("code=c%2B1&state=s", ["code": "c+1", "state": "s"]), ("a+b=c%20d&&e", ["a b": "c d", "e": ""]), ("", [:]),
+            ("a=b=c", ["a": "b=c"]), ("a=1&a=2", nil), ("a=1&%61=2", nil), ("a&a", nil), ("a=%", nil), ("a=%zz", nil),
+            ("%f=1", nil), ("a=%ff", nil), ("a=%C3%A9", ["a": "\u{E9}"]), ("a&\u{301}=1", ["a": "", "\u{301}": "1"]),
+        ] as [(String, [String: String]?)])
+    func readsFieldsOnce(text: String, expected: [String: String]?) {
+        let fields = try? AuthorizationResponse.fields(of: text)
+        let form = try? FormCoding.decodeOnce(text)
+        #expect(fields == expected && form == expected)
     }
 
     @Test("A response without the issuer that the server promised, or without a redirect to the app, is refused")

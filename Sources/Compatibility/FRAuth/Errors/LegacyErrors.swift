@@ -79,7 +79,7 @@ enum LegacyErrors {
         case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
         case .noCode: return OAuth2Error.unknown(words)
         case .failed: return AuthApiError.failure(status: error.status, cause: error)
-        case .unreadable, .repeatedMember: return unreadable(status: error.status, cause: error)
+        case .unreadable, .repeatedMember, .unusableToken: return unreadable(status: error.status, cause: error)
         // An error of AM's own resources has a message and no OAuth 2.0 name.
         case .other where error.status != nil && error.name == OAuthError.Code.other.rawValue:
             return AuthApiError.apiFailureWithMessage("", error.explanation ?? words, error.status, nil as ErrorPayload?)
