@@ -317,7 +317,7 @@ let package = Package(
         .testTarget(
             name: "PingOrchestrateTests", dependencies: ["PingOrchestrate", "SignetCore"], swiftSettings: rules),
         .testTarget(
-            name: "PingOidcTests", dependencies: ["PingOidc", "SignetCore", "SignetStorage", "SignetTesting"],
+            name: "PingOidcTests", dependencies: ["PingOidc", "SignetCore", "SignetOAuth", "SignetStorage", "SignetTesting"],
             swiftSettings: rules),
         .testTarget(name: "PingJourneyPluginTests", dependencies: ["PingJourneyPlugin"], swiftSettings: rules),
         .testTarget(

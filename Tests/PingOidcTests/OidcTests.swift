@@ -1,6 +1,7 @@
 import Foundation
 import PingOidc
 import SignetCore
+import SignetOAuth
 import Testing
 
 @Suite("OAuth 2.0 clients under the Ping SDK's names")
@@ -44,6 +45,16 @@ struct OidcTests {
             item: Token(accessToken: "A", tokenType: nil, scope: nil, expiresIn: 60, refreshToken: nil, idToken: nil))
         let stored = try await storage.get()
         #expect(stored?.accessToken == "A")
+    }
+
+    @Test("The settings for the engine contain the level of authentication, and require no acr in the ID token")
+    func requiresNoACR() {
+        let config = OidcClientConfig()
+        config.clientId = "app"
+        config.redirectUri = "com.example.app://callback"
+        config.acrValues = "level2"
+        let client = config.settings.client
+        #expect(client?.authorizationParameters == ["acr_values": "level2"] && client?.requiresACR == false)
     }
 
     @Test("A client returns a stored token, and without one requires a login")

@@ -238,6 +238,19 @@ struct ProviderLoginTests {
         }
     }
 
+    @Test("A login whose id_token lacks the requested acr names acr_values and the setting that accepts it")
+    func namesSettingForMissingACR() async throws {
+        let provider = try FakeProvider()
+        try await CommandLineFixture.with { cli in
+            let strict = try cli.write(#"{"client":{"parameters":{"acr_values":"gold"}}}"#.utf8, to: "strict.json")
+            let refused = try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app", "--settings", strict)
+            refused.fails(76, "acr_values", "acr is missing", "client.requiresACR: false")
+            let lenient = try cli.write(
+                #"{"client":{"parameters":{"acr_values":"gold"},"requiresACR":false}}"#.utf8, to: "lenient.json")
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app", "--settings", lenient).succeeds()
+        }
+    }
+
     // MARK: Another device
 
     @Test("K3: signet login --device proves with a code verifier that it began the login")

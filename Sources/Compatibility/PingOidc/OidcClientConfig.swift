@@ -108,9 +108,10 @@ extension OidcClientSettings {
         let named = [
             "login_hint": loginHint, "display": display, "prompt": prompt, "ui_locales": uiLocales, "acr_values": acrValues,
         ]
+        // AM adds no `acr` to its id_tokens by default, and Ping's SDK doesn't check it.
         return OAuthClient(
             clientID: clientId, redirectURI: redirectUri, scopes: scopes.sorted(),
-            authorizationParameters: additionalParameters.merging(named.compactMapValues(\.self)) { $1 })
+            authorizationParameters: additionalParameters.merging(named.compactMapValues(\.self)) { $1 }, requiresACR: false)
     }
 
     /// The addresses in the form of the engine, to complete those of a profile.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// The values that a client generates for one authorization request and compares with the answers: the verifier (RFC 7636), the
 /// state (RFC 6749 section 10.12) and the nonce (OpenID Connect Core section 3.1.2.1).
 package struct AuthorizationAttempt: Sendable, Hashable {
@@ -13,9 +19,19 @@ package struct AuthorizationAttempt: Sendable, Hashable {
     ///
     /// The server returns it in the id_token.
     package let nonce: String
+    /// The additional parameters of this request beside those of the client.
+    package let addedParameters: [String: String]
+    /// The time at which the request began, by this machine's clock; nil for a request that no user has to answer.
+    package let begun: Date?
 
     /// Creates an attempt with 256 random bits for each of the three values.
-    package init(using generator: inout some RandomNumberGenerator) {
+    /// - Parameters:
+    ///   - generator: The source of the random bits.
+    ///   - addedParameters: The additional parameters of this request beside those of the client.
+    ///   - begun: The time at which the request begins; nil for a request that no user has to answer.
+    package init(
+        using generator: inout some RandomNumberGenerator, adding addedParameters: [String: String] = [:], begun: Date? = nil
+    ) {
         func text() -> String {
             // Each call to the generator is a system call, so eight bytes are taken from each.
             Base64.encode((0..<4).flatMap { _ in withUnsafeBytes(of: generator.next() as UInt64) { Array($0) } }, as: .url)
@@ -23,12 +39,14 @@ package struct AuthorizationAttempt: Sendable, Hashable {
         verifier = Secret(text: text())
         state = text()
         nonce = text()
+        self.addedParameters = addedParameters
+        self.begun = begun
     }
 
     /// Returns a new attempt from the system's random source.
-    package static func new() -> AuthorizationAttempt {
+    package static func new(adding addedParameters: [String: String] = [:], begun: Date? = nil) -> AuthorizationAttempt {
         var generator = SystemRandomNumberGenerator()
-        return AuthorizationAttempt(using: &generator)
+        return AuthorizationAttempt(using: &generator, adding: addedParameters, begun: begun)
     }
 
     /// Returns the parameters of the authorization request, in the order of protocol/journey.md section 4.2.

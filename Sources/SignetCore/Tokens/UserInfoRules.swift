@@ -21,17 +21,20 @@ package struct UserInfoRules: Sendable, Hashable {
     /// Checks the claims.
     /// - Parameters:
     ///   - claims: The claims of the response.
-    ///   - now: The current time, by the server's clock if its response gave the time.
+    ///   - now: The current time (``IDTokenRules/time(of:at:)``).
     /// - Throws: ``IDTokenError``.
     package func check(_ claims: [String: JSONValue], now: Date) throws(IDTokenError) {
         if let theirs = claims["iss"] {
-            guard let issuer, theirs.string == issuer else { throw IDTokenError(.issuer) }
+            guard let issuer, theirs.string.map({ IDTokenRules.areEqual($0, issuer) }) ?? false else {
+                throw IDTokenError(.issuer)
+            }
         }
         if let audience = claims["aud"] {
-            let names = audience.string.map { [$0] } ?? audience.array?.compactMap(\.string) ?? []
-            guard names.contains(clientID) else { throw IDTokenError(.audience) }
+            guard let names = IDTokenRules.audience(audience), IDTokenRules.contains(names, clientID) else {
+                throw IDTokenError(.audience)
+            }
         }
-        guard let subject = claims["sub"]?.string, !subject.isEmpty else { throw IDTokenError(.subject) }
-        try IDTokenRules.checkTimes(claims, now: now.timeIntervalSince1970, requiresEnd: false)
+        _ = try IDTokenRules.subject(of: claims)
+        try IDTokenRules.checkTimes(claims, now: now.timeIntervalSince1970, areRequired: false)
     }
 }

@@ -102,6 +102,8 @@ struct ProviderDescription: Sendable, Hashable {
     let providerEndSession: String?
     /// True when the provider sends its issuer in each authorization response (RFC 9207).
     let namesIssuer: Bool
+    /// The signature algorithms of ID tokens; empty when the document lists none.
+    let idTokenSigningAlgs: Set<String>
 
     private static let required: [(ServerEndpoint, String)] = [
         (.authorize, "authorization_endpoint"), (.token, "token_endpoint"),
@@ -157,6 +159,7 @@ struct ProviderDescription: Sendable, Hashable {
         if addresses[.endSession] == nil { addresses[.endSession] = providerEndSession }
         self.addresses = addresses
         namesIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
+        idTokenSigningAlgs = Set(members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) ?? [])
     }
 
     private static func address(

@@ -22,17 +22,22 @@ enum ProfileSetting: String, CaseIterable {
     case clientScopes = "client.scopes"
     case clientSignOutRedirectURI = "client.signOutRedirectUri"
     case clientParameters = "client.parameters"
+    case clientIDTokenSignedResponseAlg = "client.idTokenSignedResponseAlg"
+    case clientTrustedAudiences = "client.trustedAudiences"
+    case clientRequiresACR = "client.requiresACR"
 
-    /// Returns the name for the environment: `COOKIE_NAME` for `cookieName`.
+    /// Returns the name for the environment: `COOKIE_NAME` for `cookieName`, and `CLIENT_REQUIRES_ACR` for `client.requiresACR`.
     static func variable(_ key: String) -> String {
         var name = ""
+        var isInCapitals = false
         for character in key {
             if character == "." {
                 name += "_"
             } else {
-                if character.isUppercase { name += "_" }
+                if character.isUppercase, !isInCapitals { name += "_" }
                 name += character.uppercased()
             }
+            isInCapitals = character.isUppercase
         }
         return name
     }
@@ -72,12 +77,16 @@ struct ProfileSettings {
     private func client() throws(ProfileError) -> OAuthClient? {
         let (id, redirectURI, scopes) = (try text(.clientID), try text(.clientRedirectURI), try list(.clientScopes))
         let (signOut, parameters) = (try text(.clientSignOutRedirectURI), try texts(.clientParameters))
-        if id == nil, redirectURI == nil, scopes == nil, signOut == nil, parameters == nil { return nil }
+        let (algorithm, audiences) = (try text(.clientIDTokenSignedResponseAlg), try list(.clientTrustedAudiences))
+        let requiresACR = try bool(.clientRequiresACR)
+        let isAbsent = id == nil && redirectURI == nil && scopes == nil && signOut == nil && parameters == nil
+        if isAbsent, algorithm == nil, audiences == nil, requiresACR == nil { return nil }
         guard let id else { throw ProfileError(ProfileSetting.clientID.rawValue, .missing) }
         guard let redirectURI else { throw ProfileError(ProfileSetting.clientRedirectURI.rawValue, .missing) }
         return OAuthClient(
             clientID: id, redirectURI: redirectURI, scopes: scopes ?? [], signOutRedirectURI: signOut,
-            authorizationParameters: parameters ?? [:])
+            authorizationParameters: parameters ?? [:], idTokenSignedResponseAlg: algorithm,
+            trustedAudiences: audiences ?? [], requiresACR: requiresACR ?? true)
     }
 
     private static func pin(_ text: String) throws(ProfileError) -> PublicKeyPin {

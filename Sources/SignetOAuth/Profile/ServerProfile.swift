@@ -151,6 +151,10 @@ public struct ServerProfile: Sendable, Hashable {
             guard client.redirectURI.utf8.contains(UInt8(ascii: ":")) else {
                 throw ProfileError("client.redirectUri", .value("must be an absolute address"))
             }
+            guard client.idTokenSignedResponseAlg.map({ IDTokenRules.algorithms.contains($0) }) ?? true else {
+                let names = IDTokenRules.algorithms.sorted().joined(separator: ", ")
+                throw ProfileError("client.idTokenSignedResponseAlg", .value("must be one of \(names)"))
+            }
         }
         guard !authenticationService.isEmpty else { throw ProfileError("authenticationService", .empty) }
         guard !registrationService.isEmpty else { throw ProfileError("registrationService", .empty) }

@@ -51,8 +51,8 @@ public struct BrowserLogin: Sendable {
     ) async throws(TokenError) -> AccessToken {
         do {
             let (issuer, isNamed) = try await tokens.server.issuer()
-            let attempt = AuthorizationAttempt.new()
-            let answer = try await answer(to: attempt, adding: parameters, at: receiver)
+            let attempt = tokens.server.attempt(adding: parameters)
+            let answer = try await answer(to: attempt, at: receiver)
             let code = try AuthorizationResponse.code(
                 query: FormCoding.decode(answer.query), state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
             return try await tokens.adopt(
@@ -68,7 +68,7 @@ public struct BrowserLogin: Sendable {
 
     /// Returns the query of the response from the browser, and the redirect URI that received it.
     private func answer(
-        to attempt: AuthorizationAttempt, adding parameters: [String: String], at receiver: RedirectReceiver?
+        to attempt: AuthorizationAttempt, at receiver: RedirectReceiver?
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
         // A query without the state of this login doesn't belong to it and doesn't end it.
@@ -81,7 +81,7 @@ public struct BrowserLogin: Sendable {
             let query = try await inTime(at: wanted) {
                 try await receiver.answer(within: timeout, accepting: isExpected) {
                     try await show(
-                        try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters), wanted, receiver)
+                        try await server.authorizationAddress(attempt, redirectURI: wanted), wanted, receiver)
                 }
             }
             return (query, wanted)
@@ -92,8 +92,7 @@ public struct BrowserLogin: Sendable {
         let query = try await inTime(at: redirectURI) {
             try await listener.answer(within: timeout, accepting: isExpected) {
                 try await show(
-                    try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters), redirectURI, nil
-                )
+                    try await server.authorizationAddress(attempt, redirectURI: redirectURI), redirectURI, nil)
             }
         }
         return (query, redirectURI)

@@ -20,7 +20,7 @@ struct RefusedResponse: Error {
 extension AuthorizationServerClient {
     /// Exchanges a refresh token for tokens.
     ///
-    /// Checks a new ID token against the previous one.
+    /// Checks a new ID token against the previous one. The result has no ID token when the previous one stays.
     /// - Throws: ``RefusedResponse`` when the response was refused; the errors of the requests.
     func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
         // The keys are fetched first, so that nothing delays the storage of the response.
@@ -40,10 +40,13 @@ extension AuthorizationServerClient {
             throw RefusedResponse(error)
         }
         do {
-            let previous = answer.token.idToken == nil ? nil : token.idToken
-            let subject = try previous.map { idToken throws(IDTokenError) in try SignedClaims.subject(of: idToken) }
-            try await check(answer, nonce: nil, subject: subject)
-            return answer.token
+            let stored = answer.token.idToken == nil ? nil : token.idToken
+            let previous = try stored.map { idToken throws(IDTokenError) in
+                try IDTokenRules.Previous(SignedClaims.claims(of: idToken) ?? [:])
+            }
+            var accepted = answer.token
+            if try await isReplacement(answer, of: previous) == false { accepted.idToken = nil }
+            return accepted
         } catch let error as IDTokenError {
             throw RefusedResponse(error, answer.token)
         } catch let error as OAuthError where error.code == .unusableToken {

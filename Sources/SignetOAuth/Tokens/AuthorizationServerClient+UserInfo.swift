@@ -23,7 +23,7 @@ extension AuthorizationServerClient {
         do {
             let signed = try await verified(Secret(text: String(decoding: response.body, as: UTF8.self).trimmingWhitespace()))
             try UserInfoRules(issuer: try await issuer().name, clientID: try client.clientID)
-                .check(signed.claims, now: response.date ?? clock.now)
+                .check(signed.claims, now: IDTokenRules.time(of: response.date, at: clock.now))
             return signed.claims
         } catch let error as IDTokenError {
             throw TokenError(.idTokenRefused, .other("the signed userinfo was refused: \(error.code.rawValue)"))

@@ -150,20 +150,18 @@ final class AuthorizationServerClient: Sendable {
     }
 
     /// Returns the address at which a browser requests an authorization code.
-    func authorizationAddress(
-        _ attempt: AuthorizationAttempt, redirectURI: String, adding extra: [String: String]
-    ) async throws -> String {
+    func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
         FormCoding.address(
             try await address(\.authorize, "authorization endpoint"),
-            adding: parameters(of: attempt, try client, redirectURI: redirectURI, adding: extra))
+            adding: parameters(of: attempt, try client, redirectURI: redirectURI))
     }
 
     private func parameters(
-        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String, adding extra: [String: String] = [:]
+        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String
     ) -> [(name: String, value: String)] {
         attempt.parameters(
             clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes,
-            extra: client.extraParameters(adding: extra))
+            extra: client.extraParameters(adding: attempt.addedParameters))
     }
 
     /// Exchanges an authorization code for tokens and checks them.
@@ -178,12 +176,12 @@ final class AuthorizationServerClient: Sendable {
                 ("redirect_uri", redirectURI ?? client.redirectURI), ("client_id", client.clientID),
                 ("code_verifier", attempt.verifier.text),
             ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
-        return try await taken(answer, nonce: attempt.nonce)
+        return try await taken(answer, attempt: attempt)
     }
 
     /// Exchanges the code of a device login (RFC 8628 section 3.4, RFC 7636 section 4.5).
     ///
-    /// Pass the result to ``taken(_:nonce:requiresIDToken:)``.
+    /// Pass the result to ``taken(_:attempt:requiresIDToken:)``.
     func exchange(deviceCode: Secret, verifier: Secret) async throws -> TokenAnswer {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
@@ -192,22 +190,6 @@ final class AuthorizationServerClient: Sendable {
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
                 ("client_id", client.clientID), ("code_verifier", verifier.text),
             ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
-    }
-
-    /// Returns the tokens of a new grant after checking them.
-    ///
-    /// When the check fails, they are revoked if possible. Only an authorization request of OpenID Connect requires an ID token.
-    func taken(_ answer: TokenAnswer, nonce: String? = nil, requiresIDToken: Bool = true) async throws -> AccessToken {
-        do {
-            try await check(answer, nonce: nonce, requiresIDToken: requiresIDToken)
-        } catch {
-            // The type of the refused token may be any text, and is not sent.
-            let token = AccessToken(
-                value: answer.token.value, issuedAt: answer.token.issuedAt, refreshToken: answer.token.refreshToken)
-            try? await revoke(token)
-            throw error
-        }
-        return answer.token
     }
 
     /// Starts a login on another device (RFC 8628 section 3.1).
@@ -225,8 +207,10 @@ final class AuthorizationServerClient: Sendable {
     /// The response of a token endpoint, before its ID token is checked.
     struct TokenAnswer: Sendable {
         let token: AccessToken
-        /// The time of the server, or of this machine when the response contains none.
+        /// The time of the server, or of this machine when the response has none or a time that is too different.
         let now: Date
+        /// True when the time in the response is too different from that of this machine.
+        let clocksDiffer: Bool
     }
 
     func tokenAddress() async throws -> String { try await address(\.token, "token endpoint") }
@@ -248,7 +232,9 @@ final class AuthorizationServerClient: Sendable {
         let token = try TokenResponse.token(
             status: response.status, body: response.body, requestedScope: scope, now: now,
             retryAfter: response.retryAfter(now: now))
-        return TokenAnswer(token: token, now: response.date ?? now)
+        return TokenAnswer(
+            token: token, now: IDTokenRules.time(of: response.date, at: now),
+            clocksDiffer: IDTokenRules.isTooFar(response.date, from: now))
     }
 
     /// Verifies the signature of an ID token, or of another token of the server, and returns its claims.
@@ -265,34 +251,6 @@ final class AuthorizationServerClient: Sendable {
             try await keys(for: token.keyIdentifier).verify(token)
         }
         return token
-    }
-
-    /// Checks a token response and its ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).
-    /// - Parameters:
-    ///   - answer: The response of the token endpoint.
-    ///   - nonce: The nonce of the authorization request; nil for a grant without such a request.
-    ///   - subject: The subject that the token must have; nil for any subject.
-    ///   - requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a refresh.
-    /// - Throws: `OAuthError` when the tokens can't be used; `IDTokenError` when the ID token is missing or not valid; the errors
-    ///   of the requests for the issuer and the keys.
-    func check(
-        _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
-    ) async throws {
-        try TokenResponse.check(answer.token)
-        guard let idToken = answer.token.idToken else {
-            guard !requiresIDToken || !answer.token.scope.split(separator: " ").contains("openid") else {
-                throw IDTokenError(.form)
-            }
-            return
-        }
-        let signed = try await verified(idToken)
-        guard let issuer = try await issuer().name else { throw IDTokenError(.issuer) }
-        let client = try client
-        let expectsNonce = client.scopes.contains("openid")
-        try IDTokenRules(
-            issuer: issuer, clientID: client.clientID, nonce: expectsNonce ? nonce : nil,
-            accessToken: answer.token.value, subject: subject
-        ).check(signed.claims, algorithm: signed.algorithm, now: answer.now)
     }
 }
 

@@ -14,17 +14,47 @@ public struct OAuthClient: Sendable, Hashable {
     ///
     /// They can't replace the parameters that protect the request.
     public let authorizationParameters: [String: String]
+    /// The signature algorithm that ID tokens must have, for example `ES256`; nil for the asymmetric algorithms that the discovery
+    /// document lists, or for all of them when it lists none (OpenID Connect Core section 3.1.3.7, step 7).
+    ///
+    /// It is the `id_token_signed_response_alg` with which the client is registered (OpenID Connect Dynamic Client Registration
+    /// section 2).
+    public var idTokenSignedResponseAlg: String?
+    /// The other audiences that an ID token for this client may have.
+    ///
+    /// An ID token with an audience that is neither the client ID nor in this list is refused (OpenID Connect Core section 3.1.3.7,
+    /// step 3).
+    public var trustedAudiences: [String]
+    /// True when an ID token without the claim `acr` is refused although the client requested `acr_values`.
+    ///
+    /// A user or another program could remove the parameter from the address that the browser opens. Set it to false for a server
+    /// that adds no `acr` by default, as AM does. An `acr` that is present must be one of those that the client requested in any
+    /// case (OpenID Connect Core section 3.1.3.7, step 12).
+    public var requiresACR: Bool
 
     /// Creates a client.
+    /// - Parameters:
+    ///   - clientID: The client ID on the server.
+    ///   - redirectURI: The redirect URI, which receives authorization responses.
+    ///   - scopes: The scopes to request.
+    ///   - signOutRedirectURI: The address to which the server redirects the browser after logout.
+    ///   - authorizationParameters: Additional parameters of the authorization request.
+    ///   - idTokenSignedResponseAlg: The signature algorithm that ID tokens must have; nil for those that the server lists.
+    ///   - trustedAudiences: The other audiences that an ID token may have.
+    ///   - requiresACR: False to accept an ID token without `acr` although the client requested `acr_values`.
     public init(
         clientID: String, redirectURI: String, scopes: [String], signOutRedirectURI: String? = nil,
-        authorizationParameters: [String: String] = [:]
+        authorizationParameters: [String: String] = [:], idTokenSignedResponseAlg: String? = nil,
+        trustedAudiences: [String] = [], requiresACR: Bool = true
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
         self.scopes = scopes
         self.signOutRedirectURI = signOutRedirectURI
         self.authorizationParameters = authorizationParameters
+        self.idTokenSignedResponseAlg = idTokenSignedResponseAlg
+        self.trustedAudiences = trustedAudiences
+        self.requiresACR = requiresACR
     }
 
     /// The scopes in the form that requests contain.

@@ -44,6 +44,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var timeout: Duration
     /// The policy that decides which of these addresses may use plain `http`.
     public var policy: EndpointPolicy { didSet { checked = [] } }
+    /// The signature algorithms of ID tokens that the discovery document lists.
+    ///
+    /// Empty without a document, and for a document without a list.
+    private(set) var idTokenSigningAlgs: Set<String> = []
     /// The addresses that were checked with the profile.
     ///
     /// A replaced address is checked when it is used.
@@ -94,6 +98,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
             cookieName: profile.cookieName, pins: profile.pins, timeout: profile.timeout, policy: profile.policy)
         keepsCookies = profile.keepsCookies
         dialect = profile.dialect
+        idTokenSigningAlgs = profile.discovered?.idTokenSigningAlgs ?? []
         if profile.endpoints[.endSession] == nil, let found = profile.discovered {
             endSession = found.endSession(for: profile.client) ?? endSession
         }
@@ -115,6 +120,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
         fill(\.jwks, found.addresses[.jwks])
         fill(\.issuer, found.issuer)
         all.namesIssuer = namesIssuer || found.namesIssuer
+        all.idTokenSigningAlgs = found.idTokenSigningAlgs
         return all
     }
 }

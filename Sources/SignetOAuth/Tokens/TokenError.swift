@@ -15,6 +15,10 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
         ///
         /// The session is valid, or the server didn't request a new one. The stored items were kept. A login in a browser
         /// (``BrowserLogin``) lets the user interact with the server; another journey doesn't help.
+        ///
+        /// With ``TokenError/Cause/idToken(_:)`` as the cause, the session's ID token doesn't confirm the authentication that the
+        /// client requested with `max_age` or `acr_values`. The new tokens were revoked, and no others are requested until a login,
+        /// or a journey that meets the request, changes the stored items.
         public static let interactionRequired = Code(rawValue: "interactionRequired")
         /// The server rejected the request.
         ///

@@ -48,6 +48,43 @@ extension TokenSource {
     }
 }
 
+/// A session whose ID token was refused because it doesn't confirm the authentication that the client requested with `max_age` or
+/// `acr_values`.
+///
+/// The same session gives the same ID token again, so a request for it would only issue more tokens to revoke.
+struct UnconfirmedAuthentication: Sendable {
+    /// The error to report.
+    let failure: TokenError
+    /// The `generation` of the store at the refusal.
+    ///
+    /// A login changes it.
+    let generation: Int64
+}
+
+extension TokenSource {
+    /// The error for a session whose ID token was refused, while nothing was stored or removed since; nil when none was refused.
+    var unconfirmedAuthentication: TokenError? {
+        let generation = store.generation
+        return unconfirmed.withLock { $0.flatMap { $0.generation == generation ? $0.failure : nil } }
+    }
+
+    /// Notes the refusal of the session's ID token, and returns the error to report: the user can log in as the client requested.
+    func requiringInteraction(after refusal: TokenError) -> TokenError {
+        let failure = TokenError(.interactionRequired, refusal.cause)
+        let generation = store.generation
+        unconfirmed.withLock { $0 = UnconfirmedAuthentication(failure: failure, generation: generation) }
+        return failure
+    }
+}
+
+extension TokenError {
+    /// True when an ID token doesn't confirm the authentication that the client requested.
+    var isOfUnconfirmedAuthentication: Bool {
+        guard case .idToken(let error) = cause else { return false }
+        return error.code == .authenticationTime || error.code == .authenticationContext
+    }
+}
+
 extension RefusedRefresh {
     /// The cause to report.
     fileprivate var cause: TokenError.Cause {

@@ -17,7 +17,8 @@ import SignetStorage
 ///   before it is returned. A token whose lifetime is shorter than twice the threshold is renewed after half of its lifetime.
 /// - Without a refresh token, or when the server has revoked it, the session (`SSOToken`) provides new tokens. Without a session,
 ///   ``TokenError/Code/loginRequired`` means that the user must log in. When the session is valid and the server still requires
-///   an interaction with the user, the error is ``TokenError/Code/interactionRequired``.
+///   an interaction with the user, or the ID token doesn't confirm the authentication that the client requested, the error is
+///   ``TokenError/Code/interactionRequired``.
 /// - Tokens that came from another session than the stored one, or from a session that isn't stored any more, are removed and
 ///   revoked.
 /// - A refresh whose response is refused, for example because its ID token names another user, ends the login: its tokens are
@@ -37,6 +38,8 @@ public final class TokenSource: Sendable {
     let unrevoked = Mutex<[AccessToken]>([])
     /// The report of ``replaced``.
     let replacement = Mutex<LogOutReport?>(nil)
+    /// The last refusal of an ID token that doesn't confirm the requested authentication; nil when none was refused so.
+    let unconfirmed = Mutex<UnconfirmedAuthentication?>(nil)
 
     /// The time for which a token that expires soon is used after a failed renewal, before the next attempt.
     private static let pause = Duration.seconds(5)
@@ -344,6 +347,7 @@ public final class TokenSource: Sendable {
     /// Returns new tokens for the session.
     private func authorized(_ session: SSOToken?, replacing old: AccessToken?, isRejected: Bool) async throws -> AccessToken {
         guard let session else { throw TokenError(.loginRequired) }
+        if let failure = unconfirmedAuthentication { return try usable(old, after: failure, isRejected: isRejected) }
         do {
             let cookies = try await store.cookies()
             let attempt = AuthorizationAttempt.new()
@@ -357,6 +361,7 @@ public final class TokenSource: Sendable {
         } catch {
             var failure = TokenError(error)
             if failure.code == .loginRequired { failure = try await endIfOver(session, failure) }
+            if failure.isOfUnconfirmedAuthentication { failure = requiringInteraction(after: failure) }
             return try usable(old, after: failure, isRejected: isRejected)
         }
     }

@@ -587,12 +587,40 @@ struct TokenSourceTests {
     }
 
     @Test(
-        "The server's time is used to check an ID token, so that a wrong local clock causes no refusal", arguments: [true, false])
-    func usesServerTime(sendsDate: Bool) async throws {
+        "The server's time is used to check an ID token, so that a local clock that is wrong by hours causes no refusal",
+        arguments: [
+            (true, -50_400, nil), (true, 50_400, nil), (true, -86_400, .notYetValid), (true, 86_400, .expired),
+            (false, -7200, .notYetValid), (false, 7200, .expired),
+        ] as [(Bool, TimeInterval, IDTokenError.Code?)])
+    func usesServerTime(sendsDate: Bool, offset: TimeInterval, code: IDTokenError.Code?) async throws {
         try await TokenSourceFixture.with(.set { $0.sendsDate = sendsDate }) { (fixture: TokenSourceFixture) async throws in
-            fixture.clock.advance(by: -7200)
+            fixture.clock.advance(by: offset)
             let outcome = await outcome { try await fixture.tokens.token() }
-            #expect(outcome.tokenError?.cause == (sendsDate ? nil : .idToken(IDTokenError(.notYetValid))))
+            let cause = code.map { TokenError.Cause.idToken(IDTokenError($0)) }
+            #expect(outcome.tokenError?.cause == cause)
+        }
+    }
+
+    @Test(
+        "At a refresh, a local clock that is wrong by a day keeps the login and the previous ID token",
+        arguments: [-86_400, 86_400] as [TimeInterval])
+    func keepsLoginDespiteWrongClock(offset: TimeInterval) async throws {
+        try await TokenSourceFixture.with(
+            .set {
+                $0.sendsDate = true
+                $0.refreshScope = "openid read"
+            }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let first = try await fixture.tokens.token()
+            fixture.clock.advance(by: offset)
+            let second = try await fixture.tokens.refresh()
+            #expect(second.value != first.value && second.idToken == first.idToken && first.idToken != nil)
+            let stored = try await fixture.store.token()
+            #expect(stored == second && fixture.provider.now.revoked.isEmpty)
+            // An ID token about another user is refused in any case.
+            fixture.provider.change { $0.claims = ["sub": .string("mallory")] }
+            let error = await outcome { try await fixture.tokens.refresh() }.tokenError
+            #expect(error?.code == .loginRequired && error?.idTokenError == .subject)
         }
     }
 

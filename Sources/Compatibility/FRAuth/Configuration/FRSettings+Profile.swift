@@ -66,9 +66,10 @@ extension FRSettings {
     /// The OAuth 2.0 client of the settings; nil when the settings have none.
     private var client: OAuthClient? {
         guard missingClient == nil, let oauthClientId, let oauthRedirectUri, let oauthScope else { return nil }
+        // AM adds no `acr` to its id_tokens by default, and the ForgeRock SDK doesn't check it.
         return OAuthClient(
             clientID: oauthClientId, redirectURI: oauthRedirectUri, scopes: oauthScope.split(separator: " ").map { String($0) },
-            signOutRedirectURI: oauthSignoutRedirectUri.flatMap { $0.isEmpty ? nil : $0 })
+            signOutRedirectURI: oauthSignoutRedirectUri.flatMap { $0.isEmpty ? nil : $0 }, requiresACR: false)
     }
 
     /// The validated access group; nil when the session belongs to this app alone.
