@@ -99,11 +99,15 @@ struct ProviderLoginTests {
         let provider = try FakeProvider()
         try await CommandLineFixture.with { cli in
             let elsewhere = provider.url.replacing("/realms/staff", with: "/other")
-            try await cli.signet("login", elsewhere, "--client", "app").fails(76)
+            // The way to log in at another provider is named.
+            try await cli.signet("login", elsewhere, "--client", "app").fails(
+                76, "no discovery document", "signet login --issuer")
             let browser = try await cli.logInWithBrowser(elsewhere, "--client", "app")
-            browser.fails(76, "404")
+            browser.fails(76, "404", "no discovery document", "signet login --issuer URL", elsewhere)
             #expect(!browser.errors.contains("Open this address"))
-            try await cli.signet("login", "--issuer", elsewhere, "--client", "app", "--device").fails(76, "404")
+            let issuer = try await cli.signet("login", "--issuer", elsewhere, "--client", "app", "--device")
+            issuer.fails(76, "404", "\(elsewhere)/.well-known/openid-configuration")
+            #expect(!issuer.errors.contains("signet login --issuer"))
         }
     }
 
@@ -235,6 +239,13 @@ struct ProviderLoginTests {
             #expect(try await cli.signet("userinfo", "--json").succeeds().json["name"]?.string == "Alice")
             provider.change { $0.signedUserInfo = ["aud": .string("other")] }
             try await cli.signet("userinfo").fails(76, "signed userinfo", "audience")
+            provider.change {
+                $0.signedUserInfo = nil
+                $0.userInfoAnswer = FakeProvider.Answer(body: #"{"sub":"mallory"}"#)
+            }
+            let other = try await cli.signet("userinfo")
+            other.fails(76, "the userinfo was refused: subject")
+            #expect(!other.errors.contains("id_token"))
         }
     }
 

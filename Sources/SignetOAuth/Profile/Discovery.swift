@@ -134,7 +134,7 @@ struct ProviderDescription: Sendable, Hashable {
             members = try TokenResponse.members(
                 status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
         } catch {
-            throw ProfileError("discovery", .refused(error))
+            throw ProfileError("discovery", .refused(error.namingDocument(url, response)))
         }
         try self.init(members, expecting: DiscoveryIssuer(configured: issuer, documentAddress: url), policy: policy)
     }

@@ -160,7 +160,7 @@ extension TokenSource {
     ///
     /// When the server rejects the token, it is renewed once. A signed response is verified with the server's keys.
     /// - Throws: ``TokenError``; ``TokenError/Code/idTokenRefused`` when the claims are about another user, or the signature, the
-    ///   issuer or the audience of a signed response is wrong.
+    ///   issuer or the audience of a signed response is wrong. Its cause says that it is the userinfo that was refused.
     public func userInfo() async throws(TokenError) -> UserInfo {
         var token = try await token()
         do {
@@ -169,14 +169,23 @@ extension TokenSource {
                 token = try await renewed(insteadOf: token)
                 response = try await server.userInfo(token)
             }
-            let info = UserInfo(claims: try await server.claims(of: response))
+            let info = UserInfo(claims: try await claims(of: response))
             // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
-            if let idToken = token.idToken, info.subject != (try SignedClaims.subject(of: idToken)) {
-                throw IDTokenError(.subject)
+            if let idToken = token.idToken, !info.isAbout(try SignedClaims.subject(of: idToken)) {
+                let fault = IDTokenError.Code.subject.rawValue
+                throw TokenError(.idTokenRefused, .other("the userinfo was refused: \(fault)"))
             }
             return info
         } catch {
             throw TokenError(error)
+        }
+    }
+
+    private func claims(of response: HTTPResponse) async throws -> [String: JSONValue] {
+        do {
+            return try await server.claims(of: response)
+        } catch let error as OAuthError {
+            throw error.naming(server.known.userInfo ?? "", response)
         }
     }
 
@@ -235,6 +244,11 @@ public struct UserInfo: Sendable, Hashable {
     public var locale: String? { text("locale") }
 
     init(claims: [String: JSONValue]) { self.claims = claims }
+
+    /// Returns true when the claims are about a subject, byte for byte.
+    fileprivate func isAbout(_ subject: String) -> Bool {
+        self.subject.map { IDTokenRules.areEqual($0, subject) } ?? false
+    }
 
     private func text(_ name: String) -> String? { claims[name]?.string }
 }

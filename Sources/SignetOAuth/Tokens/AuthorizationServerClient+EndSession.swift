@@ -8,7 +8,7 @@ extension AuthorizationServerClient {
     func endSession(_ idToken: Secret) async throws -> LogOutReport.Outcome {
         let url = try await endSessionAddress(idToken)
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
-        guard (200..<400).contains(response.status) else { throw refusal(response) }
+        guard (200..<400).contains(response.status) else { throw refusal(response, from: url) }
         if (300..<400).contains(response.status) {
             guard let location = response.headers["Location"], let ours = try client.signOutRedirectURI,
                 AuthorizationResponse.isAnswer(location, to: ours)

@@ -16,7 +16,7 @@ extension AuthorizationServerClient {
         let response = try await ask(session, "logout", cookies, for: .logout)
         // A session that has already ended returns 401, and then nothing is left to do.
         if response.status == 401, isSessionGone(response) { return }
-        try mustBeDone(response)
+        try mustBeDone(response, from: known.session ?? "")
     }
 
     /// The server's answer about the state of a session.

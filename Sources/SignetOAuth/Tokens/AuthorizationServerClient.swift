@@ -103,7 +103,7 @@ final class AuthorizationServerClient: Sendable {
         if let keys = cache.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
         let url = try await address(\.jwks, "keys to check an id_token with")
         let (response, _) = try await send("GET", url, for: .keys)
-        let keys = ServerKeys(try members(response))
+        let keys = ServerKeys(try members(response, from: url))
         cache.withLock { $0.keys = keys }
         return keys
     }
@@ -139,7 +139,7 @@ final class AuthorizationServerClient: Sendable {
         var cookies = cookies
         if keepsCookies { cookies.take(response, to: request, now: clock.now) }
         guard (200..<400).contains(response.status) else {
-            let error = refusal(response)
+            let error = refusal(response, from: url)
             guard error.code == .unreadable else { throw error }
             throw AuthorizationResponse.error(status: response.status, body: response.body) ?? error
         }
@@ -201,7 +201,8 @@ final class AuthorizationServerClient: Sendable {
             ("response_type", "code"), ("client_id", try client.clientID), ("scope", try client.scope),
             ("code_challenge", ProofKey.challenge(for: verifier.text)), ("code_challenge_method", "S256"),
         ]
-        return try members(try await post(fields, to: url, for: .deviceAuthorization))
+        let response = try await post(fields, to: url, for: .deviceAuthorization)
+        return try members(response, from: url)
     }
 
     /// The response of a token endpoint, before its ID token is checked.
@@ -229,9 +230,14 @@ final class AuthorizationServerClient: Sendable {
     ) async throws -> TokenAnswer {
         let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
         let now = clock.now
-        let token = try TokenResponse.token(
-            status: response.status, body: response.body, requestedScope: scope, now: now,
-            retryAfter: response.retryAfter(now: now))
+        let token: AccessToken
+        do throws(OAuthError) {
+            token = try TokenResponse.token(
+                status: response.status, body: response.body, requestedScope: scope, now: now,
+                retryAfter: response.retryAfter(now: now))
+        } catch {
+            throw error.naming(url, response)
+        }
         return TokenAnswer(
             token: token, now: IDTokenRules.time(of: response.date, at: now),
             clocksDiffer: IDTokenRules.isTooFar(response.date, from: now))
@@ -273,7 +279,7 @@ extension AuthorizationServerClient {
             // Some servers let a public client revoke a token only with that token as the credential.
             response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
         }
-        try mustBeDone(response)
+        try mustBeDone(response, from: url)
     }
 
     /// Returns the revocation endpoint.

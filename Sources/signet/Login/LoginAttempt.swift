@@ -50,7 +50,9 @@ struct LoginAttempt {
                 for remark in report.remarks { Console.error("This login, \(remark)") }
             }
             // Converts the error here, because `LoginProfile.use` would report it as the end of an existing login.
-            throw (error as? TokenError).map { Failure($0) } ?? error
+            guard let tokenError = error as? TokenError else { throw error }
+            let isUnknown = await isOfUnknownServer(tokenError)
+            throw isUnknown ? Failure(tokenError).advising(Self.serverAdvice) : Failure(tokenError)
         }
     }
 
@@ -116,8 +118,11 @@ struct LoginAttempt {
         do {
             state = try await login.run(isResumed: arguments.resume)
         } catch let error where Self.isPerhapsOfProvider(error) {
-            guard try await isAtProvider() else { throw error }
-            throw plan.profile.noJourney
+            switch try await serverKind() {
+            case .provider: throw plan.profile.noJourney
+            case .unknown: throw Failure(error).advising(Self.serverAdvice)
+            case .accessManager: throw error
+            }
         }
         let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
@@ -145,14 +150,27 @@ struct LoginAttempt {
         }
     }
 
-    /// Returns true if the address is that of an OpenID provider, and false also for an address that cannot be reached.
-    private func isAtProvider() async throws -> Bool {
+    /// Returns the kind of the server, and the usual one for an address that cannot be reached.
+    private func serverKind() async throws -> LoginProfile.ServerKind {
         do {
-            return try await plan.profile.leadsToProvider(session)
+            return try await plan.profile.serverKind(session)
         } catch is TransportError {
-            return false
+            return .accessManager
         }
     }
+
+    /// True when a login in a browser or on another device failed at a server that is neither an AM nor a known provider.
+    private func isOfUnknownServer(_ error: TokenError) async -> Bool {
+        guard arguments.browser || arguments.device, plan.known == nil, !plan.profile.isProvider,
+            case .server(let refusal) = error.cause, [.unreadable, .other].contains(refusal.code)
+        else { return false }
+        return (try? await serverKind()) == .unknown
+    }
+
+    /// The end of the message for an address without a discovery document.
+    private static let serverAdvice =
+        "; there is no discovery document for this address: for an AM use its address up to the deployment path, such as /am, "
+        + "and for another OpenID provider 'signet login --issuer URL --client ID --browser'"
 
     private func inBrowser() async throws -> AccessToken {
         let timeout = timeout ?? .seconds(300)

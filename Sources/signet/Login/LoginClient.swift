@@ -66,29 +66,43 @@ extension LoginProfile {
         return try await AsyncHTTPTransport(authorities: authorities).use { transport in try await body(transport) }
     }
 
+    /// The kind of the server at the address of a profile, as its discovery document shows it.
+    enum ServerKind {
+        /// An AM, or a server whose answer does not exclude that.
+        case accessManager
+        /// Another OpenID provider, whose issuer is the address.
+        case provider
+        /// No discovery document belongs to the address: neither that of an AM nor that of another provider.
+        case unknown
+    }
+
     /// Returns true if the address isn't that of an AM and has the discovery document of an OpenID provider.
+    /// - Throws: The errors of ``serverKind(_:)``.
+    func leadsToProvider(_ session: Session) async throws -> Bool { try await serverKind(session) == .provider }
+
+    /// Returns the kind of the server.
     ///
     /// The front end of a provider may answer a request for the discovery document of an AM with any page, a redirect or a status
     /// such as 404. The failure of an AM, or the document of another issuer, is not such an answer.
     /// - Throws: `ProfileError` when the document is that of another issuer, so that the address must be another one;
     ///   `TransportError`.
-    func leadsToProvider(_ session: Session) async throws -> Bool {
+    func serverKind(_ session: Session) async throws -> ServerKind {
         try await connected(session) { transport in
             let server = try server()
             do {
                 _ = try await server.discovering(over: transport)
-                return false
+                return .accessManager
             } catch let error as ProfileError {
-                if error.fault.code == .issuer || (error.fault.refusal?.status ?? 0) >= 500 { return false }
+                if error.fault.code == .issuer || error.isOfFailingServer { return .accessManager }
             }
             do {
                 _ = try await ServerProfile.discovered(
                     ofAnyProviderAt: Self.discoveryAddress(of: server.url.url), over: transport, policy: server.policy
                 ) { ($0.pins, $0.timeout) = (server.pins, server.timeout) }
-                return true
+                return .provider
             } catch let error as ProfileError {
                 if error.fault.code == .issuer { throw error }
-                return false
+                return error.isOfFailingServer ? .accessManager : .unknown
             }
         }
     }
@@ -127,4 +141,9 @@ extension LoginProfile {
     }
 
     private var loginCommand: String { "signet login --profile \(name)" + (isProvider ? " --browser" : "") }
+}
+
+extension ProfileError {
+    /// True when the server failed, so that its answer does not show what it is.
+    fileprivate var isOfFailingServer: Bool { (fault.refusal?.status ?? 0) >= 500 }
 }

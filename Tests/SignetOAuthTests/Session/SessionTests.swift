@@ -306,7 +306,7 @@ struct SessionTests {
             // Claims about another user are refused.
             fixture.provider.change { $0.faults["userinfo"] = .status(200, [], #"{"sub":"bob"}"#) }
             let error = await outcome { try await fixture.tokens.userInfo() }.tokenError
-            #expect(error?.code == .idTokenRefused)
+            #expect(error?.code == .idTokenRefused && error?.cause == .other("the userinfo was refused: subject"))
         }
     }
 
