@@ -45,10 +45,14 @@ public struct ProfileDocument: Sendable {
     }
 
     /// Makes a profile from the settings.
+    /// - Parameters:
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - clientSecret: The secret of the client, from a storage of the app; nil for the one in the file that the settings name.
+    /// - Returns: The profile.
     /// - Throws: `ProfileError` with the position of the wrong setting.
-    public func profile(policy: EndpointPolicy = .secure) throws(ProfileError) -> ServerProfile {
+    public func profile(policy: EndpointPolicy = .secure, clientSecret: Secret? = nil) throws(ProfileError) -> ServerProfile {
         do throws(ProfileError) {
-            return try ServerProfile(document: .object(settings), policy: policy)
+            return try ServerProfile(document: .object(settings), policy: policy, clientSecret: clientSecret)
         } catch {
             throw placing(error) ?? error
         }
@@ -76,9 +80,15 @@ extension ServerProfile {
     ///     timeout: 30
     ///
     /// Names and values are those of `ServerProfile(json:)`.
+    /// - Parameters:
+    ///   - bytes: The document.
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - clientSecret: The secret of the client, from a storage of the app; nil for the one in the file that the document names.
     /// - Throws: `ProfileError`, with the line of the error.
-    public init(yaml bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure) throws(ProfileError) {
-        self = try ProfileDocument(yaml: bytes).profile(policy: policy)
+    public init(
+        yaml bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure, clientSecret: Secret? = nil
+    ) throws(ProfileError) {
+        self = try ProfileDocument(yaml: bytes).profile(policy: policy, clientSecret: clientSecret)
     }
 }
 

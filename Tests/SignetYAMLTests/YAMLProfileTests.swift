@@ -19,6 +19,17 @@ struct YAMLProfileTests {
         #expect(try ServerProfile(yaml: json.utf8) == ServerProfile(json: json.utf8))
     }
 
+    @Test("A YAML profile takes the secret of its client from the app")
+    func takesClientSecretOfApp() throws {
+        let yaml = """
+            url: https://am.example.test/am
+            client: {id: web, redirectUri: "http://127.0.0.1/callback", authentication: client_secret_post}
+            """
+        let profile = try ServerProfile(yaml: yaml.utf8, clientSecret: Secret("s3cret".utf8))
+        #expect(profile.client?.authentication == ClientAuthentication.clientSecretPost(Secret("s3cret".utf8)))
+        #expect(throws: ProfileError.self) { try ServerProfile(yaml: yaml.utf8) }
+    }
+
     @Test("A YAML profile may contain lists, quoted values and empty values")
     func readsYAMLForms() throws {
         let profile = try ServerProfile(

@@ -102,6 +102,8 @@ struct ProviderDescription: Sendable, Hashable {
     let providerEndSession: String?
     /// True when the provider sends its issuer in each authorization response (RFC 9207).
     let namesIssuer: Bool
+    /// The methods of client authentication at the token endpoint; nil when the document has no list of them.
+    let authenticationMethods: [String]?
     /// The signature algorithms of ID tokens; empty when the document lists none.
     let idTokenSigningAlgs: Set<String>
 
@@ -159,6 +161,7 @@ struct ProviderDescription: Sendable, Hashable {
         if addresses[.endSession] == nil { addresses[.endSession] = providerEndSession }
         self.addresses = addresses
         namesIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
+        authenticationMethods = members["token_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         idTokenSigningAlgs = Set(members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) ?? [])
     }
 

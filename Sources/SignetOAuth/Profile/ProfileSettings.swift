@@ -25,6 +25,8 @@ enum ProfileSetting: String, CaseIterable {
     case clientIDTokenSignedResponseAlg = "client.idTokenSignedResponseAlg"
     case clientTrustedAudiences = "client.trustedAudiences"
     case clientRequiresACR = "client.requiresACR"
+    case clientAuthentication = "client.authentication"
+    case clientSecretFile = "client.secretFile"
 
     /// Returns the name for the environment: `COOKIE_NAME` for `cookieName`, and `CLIENT_REQUIRES_ACR` for `client.requiresACR`.
     static func variable(_ key: String) -> String {
@@ -50,7 +52,12 @@ struct ProfileSettings {
     init(_ value: @escaping (_ key: String) -> JSONValue?) { self.value = value }
 
     /// Returns the profile with these settings.
-    func profile(policy: EndpointPolicy) throws(ProfileError) -> ServerProfile {
+    /// - Parameters:
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - clientSecret: The secret of the client; nil for the one in the file of the settings.
+    /// - Returns: The profile.
+    /// - Throws: ``ProfileError``.
+    func profile(policy: EndpointPolicy, clientSecret: Secret? = nil) throws(ProfileError) -> ServerProfile {
         guard let url = try text(.url) else { throw ProfileError("url", .missing) }
         var endpoints: EndpointOverrides = [:]
         for endpoint in ServerEndpoint.allCases { endpoints[endpoint] = try text("endpoints.\(endpoint.rawValue)") }
@@ -62,7 +69,7 @@ struct ProfileSettings {
         if let threshold = try duration(.refreshThreshold) { profile.refreshThreshold = threshold }
         if let pins = try list(.pins) { profile.pins = Set(try pins.map { pin throws(ProfileError) in try Self.pin(pin) }) }
         if let keeps = try bool(.keepsCookies) { profile.keepsCookies = keeps }
-        profile.client = try client()
+        profile.client = try client(secret: clientSecret)
         if let service = try text(.authenticationService) { profile.authenticationService = service }
         if let service = try text(.registrationService) { profile.registrationService = service }
         if let dialect = try choice(.dialect, ServerProfile.Dialect.self) { profile.dialect = dialect }
@@ -74,19 +81,46 @@ struct ProfileSettings {
     }
 
     /// Returns the client; nil when no setting of the client is present.
-    private func client() throws(ProfileError) -> OAuthClient? {
+    private func client(secret: Secret?) throws(ProfileError) -> OAuthClient? {
         let (id, redirectURI, scopes) = (try text(.clientID), try text(.clientRedirectURI), try list(.clientScopes))
         let (signOut, parameters) = (try text(.clientSignOutRedirectURI), try texts(.clientParameters))
         let (algorithm, audiences) = (try text(.clientIDTokenSignedResponseAlg), try list(.clientTrustedAudiences))
         let requiresACR = try bool(.clientRequiresACR)
+        let authentication = try authentication(secret)
         let isAbsent = id == nil && redirectURI == nil && scopes == nil && signOut == nil && parameters == nil
-        if isAbsent, algorithm == nil, audiences == nil, requiresACR == nil { return nil }
+        if isAbsent, algorithm == nil, audiences == nil, requiresACR == nil, authentication == nil { return nil }
         guard let id else { throw ProfileError(ProfileSetting.clientID.rawValue, .missing) }
         guard let redirectURI else { throw ProfileError(ProfileSetting.clientRedirectURI.rawValue, .missing) }
         return OAuthClient(
             clientID: id, redirectURI: redirectURI, scopes: scopes ?? [], signOutRedirectURI: signOut,
-            authorizationParameters: parameters ?? [:], idTokenSignedResponseAlg: algorithm,
-            trustedAudiences: audiences ?? [], requiresACR: requiresACR ?? true)
+            authorizationParameters: parameters ?? [:], authentication: authentication ?? ClientAuthentication.none,
+            idTokenSignedResponseAlg: algorithm, trustedAudiences: audiences ?? [], requiresACR: requiresACR ?? true)
+    }
+
+    /// Returns the authentication of the client; nil when no setting of it is present.
+    ///
+    /// The settings never contain the secret itself. A document is often readable by other users, and child processes inherit the
+    /// environment.
+    private func authentication(_ given: Secret?) throws(ProfileError) -> ClientAuthentication? {
+        let method = try choice(.clientAuthentication, ClientAuthentication.Method.self)
+        let path = try text(.clientSecretFile)
+        guard method?.needsSecret ?? (given != nil || path != nil) else {
+            guard path == nil else {
+                throw ProfileError(
+                    ProfileSetting.clientSecretFile.rawValue, .value("contradicts client.authentication: none"))
+            }
+            return method.map { _ in ClientAuthentication.none }
+        }
+        let secret: Secret
+        if let given {
+            secret = given
+        } else if let path {
+            secret = try ClientSecretFile.secret(ofSetting: path)
+        } else {
+            throw ProfileError(ProfileSetting.clientSecretFile.rawValue, .missing)
+        }
+        if method == .clientSecretPost { return ClientAuthentication.clientSecretPost(secret) }
+        return ClientAuthentication.clientSecretBasic(secret)
     }
 
     private static func pin(_ text: String) throws(ProfileError) -> PublicKeyPin {
@@ -185,22 +219,36 @@ extension ServerProfile {
     ///     {"url": "https://am.example.com/am", "realm": "alpha", "timeout": 30, "endpoints": {"authorize": "custom/authorize"}}
     ///
     /// The members have the names of the properties. `timeout` and `refreshThreshold` are in seconds. `pins` is an array or a
-    /// string. An unknown member is an error, so that misspelled names are reported.
+    /// string. An unknown member is an error, so that misspelled names are reported. `client.secretFile` is the absolute path of a
+    /// file of mode 0600 with the client's secret; it is read once, here.
+    /// - Parameters:
+    ///   - bytes: The document.
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - clientSecret: The secret of the client, from a storage of the app; nil for the one in the file that the document names. A
+    ///     document with `client.authentication: none` has no use for it.
     /// - Throws: ``ProfileError``.
-    public init(json bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure) throws(ProfileError) {
+    public init(
+        json bytes: some Sequence<UInt8>, policy: EndpointPolicy = .secure, clientSecret: Secret? = nil
+    ) throws(ProfileError) {
         let document: JSONValue
         do {
             document = try JSON.value(of: bytes)
         } catch {
             throw ProfileError("", .unreadable("cannot be read: \(error)"))
         }
-        try self.init(document: document, policy: policy)
+        try self.init(document: document, policy: policy, clientSecret: clientSecret)
     }
 
     /// Creates a profile from a document that is already parsed, for example from YAML or from a part of another document; see
-    /// ``init(json:policy:)``.
+    /// ``init(json:policy:clientSecret:)``.
+    /// - Parameters:
+    ///   - document: The document.
+    ///   - policy: The policy that decides which addresses may receive a password.
+    ///   - clientSecret: The secret of the client, from a storage of the app; nil for the one in the file that the document names.
     /// - Throws: ``ProfileError``.
-    public init(document: JSONValue, policy: EndpointPolicy = .secure) throws(ProfileError) {
+    public init(
+        document: JSONValue, policy: EndpointPolicy = .secure, clientSecret: Secret? = nil
+    ) throws(ProfileError) {
         guard let members = document.object else { throw ProfileError("", .unreadable("is not an object")) }
         for name in members.keys.sorted() where name != "endpoints" && name != "client" {
             guard ProfileSetting(rawValue: name) != nil, !name.contains(".") else { throw ProfileError(name, .unknown) }
@@ -219,15 +267,16 @@ extension ServerProfile {
         }
         self = try ProfileSettings { key in
             inner[key] ?? members[key]
-        }.profile(policy: policy)
+        }.profile(policy: policy, clientSecret: clientSecret)
     }
 
     /// Creates a profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`,
     /// `SIGNET_PINS`, `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on.
     ///
     /// Each variable has the name of a property in upper case. Lists have spaces or commas as separators.
-    /// `SIGNET_CLIENT_PARAMETERS` is a URL query: `acr_values=push&prompt=login`. An empty variable counts as unset. Unknown
-    /// variables are ignored, because they may belong to another program.
+    /// `SIGNET_CLIENT_PARAMETERS` is a URL query: `acr_values=push&prompt=login`. `SIGNET_CLIENT_SECRET_FILE` is the path of a
+    /// file; no variable contains a secret. An empty variable counts as unset. Unknown variables are ignored, because they may
+    /// belong to another program.
     /// - Parameters:
     ///   - environment: The variables by name.
     ///   - prefix: The prefix of the variable names.

@@ -11,7 +11,7 @@ public import SignetNetwork
 ///     }
 ///     let app = try IdentityClient(profile, account: "com.example.app")
 ///
-/// A profile can also be read from JSON (``init(json:policy:)``), from YAML with the module SignetYAML, and from the environment
+/// A profile can also be read from JSON (``init(json:policy:clientSecret:)``), from YAML with the module SignetYAML, and from the environment
 /// (``init(environment:prefix:policy:)``). The discovery document of an OpenID provider can complete it
 /// (``discovering(at:over:interceptors:)``).
 public struct ServerProfile: Sendable, Hashable {
@@ -154,6 +154,9 @@ public struct ServerProfile: Sendable, Hashable {
             guard client.idTokenSignedResponseAlg.map({ IDTokenRules.algorithms.contains($0) }) ?? true else {
                 let names = IDTokenRules.algorithms.sorted().joined(separator: ", ")
                 throw ProfileError("client.idTokenSignedResponseAlg", .value("must be one of \(names)"))
+            }
+            guard client.authentication.secret?.count != 0 else {
+                throw ProfileError("client.authentication", .value("has an empty secret"))
             }
         }
         guard !authenticationService.isEmpty else { throw ProfileError("authenticationService", .empty) }

@@ -156,6 +156,28 @@ extension TokenSource {
         }
     }
 
+    /// Requests new tokens for the stored session, and replaces the stored ones, which stay when the request fails.
+    ///
+    /// The previous tokens are then revoked, and ``replaced`` reports the outcome.
+    /// - Returns: The new tokens.
+    /// - Throws: ``TokenError``; ``TokenError/Code/loginRequired`` without a session.
+    package func replaceTokens() async throws(TokenError) -> AccessToken {
+        do {
+            let (token, old) = try await store.withLock {
+                let stored = try await store.contents()
+                recallDialect(of: stored.session)
+                let token = try await authorized(stored.session, replacing: nil, isRejected: true)
+                return (token, stored.token ?? stored.refused)
+            }
+            // A server may have issued the same tokens again.
+            let isSame = old?.value == token.value || old?.refreshToken != nil && old?.refreshToken == token.refreshToken
+            if let old, !isSame { _ = await end(SupersededCredentials(token: old)) }
+            return token
+        } catch {
+            throw TokenError(error)
+        }
+    }
+
     /// Requests the claims about the user (OpenID Connect Core section 5.3).
     ///
     /// When the server rejects the token, it is renewed once. A signed response is verified with the server's keys.

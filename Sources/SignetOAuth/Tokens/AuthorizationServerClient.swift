@@ -202,7 +202,7 @@ final class AuthorizationServerClient: Sendable {
             ("code_challenge", ProofKey.challenge(for: verifier.text)), ("code_challenge_method", "S256"),
         ]
         let response = try await post(fields, to: url, for: .deviceAuthorization)
-        return try members(response, from: url)
+        do throws(OAuthError) { return try members(response, from: url) } catch { throw withoutSecret(error) }
     }
 
     /// The response of a token endpoint, before its ID token is checked.
@@ -236,7 +236,7 @@ final class AuthorizationServerClient: Sendable {
                 status: response.status, body: response.body, requestedScope: scope, now: now,
                 retryAfter: response.retryAfter(now: now))
         } catch {
-            throw error.naming(url, response)
+            throw withoutSecret(error.naming(url, response))
         }
         return TokenAnswer(
             token: token, now: IDTokenRules.time(of: response.date, at: now),
@@ -275,11 +275,11 @@ extension AuthorizationServerClient {
             ("client_id", try client.clientID),
         ]
         var response = try await post(fields, to: url, for: .revokeToken)
-        if response.status == 401 {
+        if response.status == 401, try client.authentication.secret == nil {
             // Some servers let a public client revoke a token only with that token as the credential.
             response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
         }
-        try mustBeDone(response, from: url)
+        do throws(OAuthError) { try mustBeDone(response, from: url) } catch { throw withoutSecret(error) }
     }
 
     /// Returns the revocation endpoint.
@@ -303,14 +303,19 @@ extension AuthorizationServerClient {
         SessionHeaders(given, dialect.current).headers(session.value, for: url, cookies, now: clock.now)
     }
 
-    /// Sends a form.
+    /// Sends a form with the authentication of the client.
+    ///
+    /// All endpoints that take a form authenticate the client. The server may repeat the secret in its response, so the caller
+    /// removes it from the error; see ``withoutSecret(_:)``.
     private func post(
         _ fields: [(name: String, value: String)], to url: String, headers: HTTPHeaders = [:], for action: RequestAction
     ) async throws -> HTTPResponse {
-        var headers = headers
+        var (fields, headers) = (fields, headers)
+        try authenticate(&fields, &headers, for: action)
         headers.append("Content-Type", "application/x-www-form-urlencoded")
         headers.append("Accept", "application/json")
-        return try await send("POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), for: action).response
+        let body = Array(FormCoding.encode(fields).utf8)
+        return try await send("POST", url, headers: headers, body: body, for: action).response
     }
 
     func send(

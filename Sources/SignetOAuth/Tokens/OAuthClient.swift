@@ -1,4 +1,4 @@
-/// The app as an OAuth 2.0 client: a public client, without a client secret.
+/// The app as an OAuth 2.0 client: a public client, unless ``authentication`` has a client secret.
 public struct OAuthClient: Sendable, Hashable {
     /// The client ID on the server.
     public let clientID: String
@@ -14,6 +14,10 @@ public struct OAuthClient: Sendable, Hashable {
     ///
     /// They can't replace the parameters that protect the request.
     public let authorizationParameters: [String: String]
+    /// The authentication of the client at the server.
+    ///
+    /// Set it for a profile that was read from a document, when the secret comes from a storage of the app.
+    public var authentication: ClientAuthentication
     /// The signature algorithm that ID tokens must have, for example `ES256`; nil for the asymmetric algorithms that the discovery
     /// document lists, or for all of them when it lists none (OpenID Connect Core section 3.1.3.7, step 7).
     ///
@@ -39,19 +43,21 @@ public struct OAuthClient: Sendable, Hashable {
     ///   - scopes: The scopes to request.
     ///   - signOutRedirectURI: The address to which the server redirects the browser after logout.
     ///   - authorizationParameters: Additional parameters of the authorization request.
+    ///   - authentication: The authentication of the client at the server. The default is that of a public client.
     ///   - idTokenSignedResponseAlg: The signature algorithm that ID tokens must have; nil for those that the server lists.
     ///   - trustedAudiences: The other audiences that an ID token may have.
     ///   - requiresACR: False to accept an ID token without `acr` although the client requested `acr_values`.
     public init(
         clientID: String, redirectURI: String, scopes: [String], signOutRedirectURI: String? = nil,
-        authorizationParameters: [String: String] = [:], idTokenSignedResponseAlg: String? = nil,
-        trustedAudiences: [String] = [], requiresACR: Bool = true
+        authorizationParameters: [String: String] = [:], authentication: ClientAuthentication = .none,
+        idTokenSignedResponseAlg: String? = nil, trustedAudiences: [String] = [], requiresACR: Bool = true
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
         self.scopes = scopes
         self.signOutRedirectURI = signOutRedirectURI
         self.authorizationParameters = authorizationParameters
+        self.authentication = authentication
         self.idTokenSignedResponseAlg = idTokenSignedResponseAlg
         self.trustedAudiences = trustedAudiences
         self.requiresACR = requiresACR

@@ -44,6 +44,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var timeout: Duration
     /// The policy that decides which of these addresses may use plain `http`.
     public var policy: EndpointPolicy { didSet { checked = [] } }
+    /// The methods of client authentication that the discovery document lists for the token endpoint.
+    ///
+    /// Nil without a document, and for a document without a list.
+    private(set) var authenticationMethods: [String]?
     /// The signature algorithms of ID tokens that the discovery document lists.
     ///
     /// Empty without a document, and for a document without a list.
@@ -98,6 +102,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
             cookieName: profile.cookieName, pins: profile.pins, timeout: profile.timeout, policy: profile.policy)
         keepsCookies = profile.keepsCookies
         dialect = profile.dialect
+        authenticationMethods = profile.discovered?.authenticationMethods
         idTokenSigningAlgs = profile.discovered?.idTokenSigningAlgs ?? []
         if profile.endpoints[.endSession] == nil, let found = profile.discovered {
             endSession = found.endSession(for: profile.client) ?? endSession
@@ -120,6 +125,7 @@ public struct OAuthEndpoints: Sendable, Hashable {
         fill(\.jwks, found.addresses[.jwks])
         fill(\.issuer, found.issuer)
         all.namesIssuer = namesIssuer || found.namesIssuer
+        all.authenticationMethods = found.authenticationMethods
         all.idTokenSigningAlgs = found.idTokenSigningAlgs
         return all
     }

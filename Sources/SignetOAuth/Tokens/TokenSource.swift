@@ -345,7 +345,7 @@ public final class TokenSource: Sendable {
     // MARK: The session
 
     /// Returns new tokens for the session.
-    private func authorized(_ session: SSOToken?, replacing old: AccessToken?, isRejected: Bool) async throws -> AccessToken {
+    func authorized(_ session: SSOToken?, replacing old: AccessToken?, isRejected: Bool) async throws -> AccessToken {
         guard let session else { throw TokenError(.loginRequired) }
         if let failure = unconfirmedAuthentication { return try usable(old, after: failure, isRejected: isRejected) }
         do {
