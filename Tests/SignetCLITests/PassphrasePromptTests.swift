@@ -49,6 +49,18 @@ struct PassphrasePromptTests {
         }
     }
 
+    @Test("The secret of a client is typed unseen at a terminal, and its prompt can be aborted")
+    func hidesTypedClientSecret() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try atTerminal(cli, ["login", "https://a.test", "--client", "web", "--client-secret-file", "-"])
+            try await process.waitForOutput { output, _ in output.contains("Secret of the client: ") }
+            process.type("typed-unseen\u{3}")
+            let outcome = await isAborted(process)
+            #expect(outcome.output.contains("read the client secret: canceled at the prompt"))
+            #expect(!outcome.output.contains("typed-unseen") && !outcome.output.contains("passphrase"))
+        }
+    }
+
     @Test("A signal aborts the second passphrase prompt of one process too")
     func abortsSecondPrompt() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
@@ -77,11 +89,13 @@ struct PassphrasePromptTests {
     }
 
     /// Expects a command to exit with 130, and the terminal to echo again.
-    private func isAborted(_ process: TestProcess) async {
+    @discardableResult
+    private func isAborted(_ process: TestProcess) async -> Outcome {
         let outcome = await process.end()
         #expect(outcome.status == 130, "\(outcome.output)")
         #expect(outcome.output.contains("canceled at the prompt"))
         #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
+        return outcome
     }
 
     private func pid(_ cli: CommandLineFixture) throws -> pid_t {

@@ -72,6 +72,16 @@ public struct IdentityClient: Sendable {
             interceptors: interceptors, clock: clock, requestLogger: requestLogger)
     }
 
+    /// Returns a client with the same store whose requests authenticate the OAuth 2.0 client in another way.
+    ///
+    /// It has no interceptors and no request logger.
+    /// - Throws: `ProfileError`.
+    package func authenticating(by authentication: ClientAuthentication) throws(ProfileError) -> IdentityClient {
+        var profile = self.profile
+        profile.client?.authentication = authentication
+        return try IdentityClient(profile, store: tokens.store, transport: transport, clock: clock)
+    }
+
     /// A reader of the stored items, for callers that must not wait for a server.
     public var reader: TokenReader { TokenReader(tokens.store, clock: clock) }
 

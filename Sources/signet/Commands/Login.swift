@@ -57,8 +57,18 @@ struct Login: NetworkedCommand {
             "The authentication level to reach, this time only: the server offers what reaches it.", valueName: "number"))
     var level: Int?
 
-    @Option(help: ArgumentHelp("The OAuth 2.0 client that gets tokens. A public one: it has no secret.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "The OAuth 2.0 client that gets tokens: a public one, or one with a secret, which --client-secret-file gives.",
+            valueName: "id"))
     var client: String?
+
+    @Option(
+        name: .customLong("client-secret-file"),
+        help: ArgumentHelp(
+            "A file of mode 0600 with the secret of the client, which the vault then keeps; '-' for the first line of standard input.",
+            valueName: "file"), completion: .file())
+    var clientSecretFile: String?
 
     @Option(
         help: ArgumentHelp(
@@ -153,15 +163,19 @@ struct Login: NetworkedCommand {
     }
 
     func run() async throws {
-        let (session, known) = try open()
-        let plan = try await recognized(known, session)
-        let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
-            (try await LoginAttempt(self, plan, session, client).run(), client.tokens.replaced)
+        // Standard input can be read only once.
+        let clientSecret = try clientSecretFile.map(ClientSecretSource.secret(inFile:))
+        let (session, known) = try open(clientSecret)
+        let plan = try await recognized(known, session, clientSecret)
+        let (outcome, replacedInPlace) = try await plan.profile.use(session) {
+            (client: IdentityClient) async throws -> (LoginAttempt.Outcome, LogOutReport?) in
+            let attempt = LoginAttempt(self, plan, session, client)
+            return (try await attempt.run(), attempt.replaced)
         }
         // Another client has its own storage location, so the earlier login must be ended separately.
         let replaced =
             if outcome.isKept, plan.replacesClient, let known = plan.known {
-                try await known.use(session) { client in await client.logOut() }
+                try await known.use(session, requiresSecret: false) { client in await client.logOut() }
             } else {
                 replacedInPlace
             }
@@ -179,23 +193,26 @@ struct Login: NetworkedCommand {
     /// Opens the vault, and combines the arguments with the stored profile.
     ///
     /// Creates the vault for a login whose arguments are complete without a stored profile.
-    private func open() throws -> (Session, LoginPlan) {
+    private func open(_ clientSecret: Secret?) throws -> (Session, LoginPlan) {
         guard try !Session.directory().holdsVault, server != nil || issuer != nil || settingsFile != nil else {
             let session = try Session.open(options, trust: trust)
-            return trusting(try plan(ProfileStore.read(from: session.vault)), session)
+            return trusting(try plan(ProfileStore.read(from: session.vault), clientSecret), session)
         }
-        let plan = try plan(ProfileStore())
+        let plan = try plan(ProfileStore(), clientSecret)
         return trusting(plan, try Session.openOrCreate(options, trust: trust, json: json))
     }
 
     /// Returns the plan for an OpenID provider if the address of a new profile is that of one, and otherwise the same plan.
     ///
     /// A journey finds that out by itself.
-    private func recognized(_ plan: LoginPlan, _ session: Session) async throws -> LoginPlan {
+    private func recognized(
+        _ plan: LoginPlan, _ session: Session, _ clientSecret: Secret?
+    ) async throws -> LoginPlan {
         guard browser || device, plan.known == nil, plan.profile.settings["endpoints"]?["discovery"] == nil,
             try await Interrupt.ending({ try await plan.profile.leadsToProvider(session) })
         else { return plan }
-        return try LoginPlan(self, ProfileStore.read(from: session.vault), isProvider: true)
+        return try LoginPlan(
+            self, ProfileStore.read(from: session.vault), clientSecret: clientSecret, isProvider: true)
     }
 
     /// Returns the session with the certificate authorities of the plan.
@@ -205,8 +222,8 @@ struct Login: NetworkedCommand {
         return (session, plan)
     }
 
-    private func plan(_ store: ProfileStore) throws -> LoginPlan {
-        let plan = try LoginPlan(self, store)
+    private func plan(_ store: ProfileStore, _ clientSecret: Secret?) throws -> LoginPlan {
+        let plan = try LoginPlan(self, store, clientSecret: clientSecret)
         guard browser || device || !plan.profile.isProvider else { throw plan.profile.noJourney }
         if browser || device, try plan.profile.server().client == nil {
             throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")

@@ -43,7 +43,7 @@ struct Logout: NetworkedCommand {
         }
         var failures: [Failure] = []
         for profile in all ? store.profiles : [try store.profile(profile.name)] {
-            let report = try await profile.use(session) { client in await client.logOut() }
+            let report = try await profile.use(session, requiresSecret: false) { client in await client.logOut() }
             // A login that could not be removed from the vault keeps its profile.
             if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
             Console.line(

@@ -34,7 +34,7 @@ struct Token: NetworkedCommand {
 
     func run() async throws {
         let (session, profile) = try profile.open()
-        guard try profile.server().client != nil else {
+        guard try profile.server(requiresSecret: false).client != nil else {
             throw Failure(
                 .badInput, "token.notConfigured",
                 "no OAuth 2.0 client is known for \(profile.url), so there are no tokens: signet login --profile \(profile.name)"

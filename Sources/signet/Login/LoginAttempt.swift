@@ -11,6 +11,9 @@ struct LoginAttempt {
     private let plan: LoginPlan
     private let session: Session
     private let client: IdentityClient
+    /// The client for the journey, which revokes the tokens of the earlier login with the authentication that the server accepted for
+    /// them.
+    private let journeyClient: IdentityClient
 
     /// The result of a login.
     struct Outcome: Sendable {
@@ -31,14 +34,19 @@ struct LoginAttempt {
         self.plan = plan
         self.session = session
         self.client = client
+        let known = plan.changesAuthentication ? plan.knownAuthentication : nil
+        journeyClient = known.flatMap { try? client.authenticating(by: $0) } ?? client
     }
+
+    /// The report about the session and the tokens that this login replaced; nil when it replaced none.
+    var replaced: LogOutReport? { journeyClient.tokens.replaced ?? client.tokens.replaced }
 
     func run() async throws -> Outcome {
         do {
             return try await outcome()
         } catch {
             // The journey may have replaced the earlier login, which then goes on at the server.
-            if let former = client.tokens.replaced?.failure("the earlier login was replaced on this machine") {
+            if let former = replaced?.failure("the earlier login was replaced on this machine") {
                 Console.error("signet: \(former.message)")
             }
             // A cancellation must also leave nothing behind.
@@ -71,14 +79,12 @@ struct LoginAttempt {
             (outcome.hasSession, outcome.failure) = try await runLogin()
             guard outcome.hasSession, client.profile.client != nil else { return outcome }
             do throws(TokenError) {
-                if plan.changesClient {
-                    let former = try await client.tokens.revoke()
-                    if case .notOffered = former { Console.error("The earlier tokens at the server: \(former.text)") }
-                }
-                outcome.token = try await client.tokens.token()
+                outcome.token = try await tokens()
             } catch {
                 // The token's error takes the place of the one about the enrollment, so this line reports that one.
                 if let failure = outcome.failure { Console.error("signet: \(failure.message)") }
+                // The new secret may be wrong, so the settings of the earlier login stay too.
+                guard !plan.changesAuthentication else { throw try await withoutToken(error) }
                 // After a long journey, neither a network error at its end nor a page that needs a browser requires a second run.
                 let reason = "logged in, but there is no token yet"
                 if error.code == .interactionRequired {
@@ -94,12 +100,27 @@ struct LoginAttempt {
         return outcome
     }
 
+    /// Returns tokens for the session of the journey.
+    ///
+    /// Those of the earlier login are revoked when the client has other settings. With another secret that happens only after the
+    /// server has accepted it.
+    private func tokens() async throws(TokenError) -> AccessToken {
+        if plan.changesAuthentication { return try await client.tokens.replaceTokens() }
+        if plan.changesClient {
+            let former = try await client.tokens.revoke()
+            if case .notOffered = former { Console.error("The earlier tokens at the server: \(former.text)") }
+        }
+        return try await client.tokens.token()
+    }
+
     /// Returns the error for a journey that succeeded although the client got no token.
     private func withoutToken(_ error: TokenError) async throws(TokenError) -> Failure {
         let failure = Failure(error)
         let session = try await client.reader.session()
-        let kept = leavesNothing || session == nil ? "nothing was kept" : "only the session was kept"
-        let advice = error.code == .notConfigured ? "" : "; check --client, --redirect and --scope"
+        var kept = leavesNothing || session == nil ? "nothing was kept" : "only the session was kept"
+        if plan.changesAuthentication, try await client.reader.storedToken() != nil { kept = "the earlier login was kept" }
+        let secret = plan.profile.usesClientSecret ? " --client-secret-file," : ""
+        let advice = error.code == .notConfigured ? "" : "; check --client,\(secret) --redirect and --scope"
         return Failure(
             failure.exit, failure.code, "the journey succeeded, but there is no token, and \(kept): \(failure.message)\(advice)")
     }
@@ -111,7 +132,7 @@ struct LoginAttempt {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
-            client.journeys, arguments.index, options: options, session: session,
+            journeyClient.journeys, arguments.index, options: options, session: session,
             prompts: PromptSession(arguments.answer, json: arguments.json), enrollment: enrollmentOffer,
             timeout: timeout ?? .seconds(600))
         let state: JourneyState

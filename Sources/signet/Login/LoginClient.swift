@@ -28,27 +28,56 @@ extension LoginProfile {
     private var account: String { "signet/login/\(name)" }
 
     /// Returns the client for the session and the tokens of this login.
-    func client(_ session: Session, _ transport: any HTTPTransport) throws -> IdentityClient {
+    /// - Parameters:
+    ///   - session: The vault.
+    ///   - transport: The transport that sends the requests.
+    ///   - requiresSecret: Pass false when a client whose secret isn't available may send its requests without authentication.
+    ///     Otherwise those requests fail, and other operations, such as reading a stored token, need no secret.
+    /// - Returns: The client.
+    /// - Throws: `ProfileError`, `StoreError`.
+    func client(
+        _ session: Session, _ transport: any HTTPTransport, requiresSecret: Bool = true
+    ) throws -> IdentityClient {
         let vault = session.vault
-        var server = try server()
+        var server = try server(requiresSecret: false)
+        var interceptors: [any RequestInterceptor] = []
+        if requiresSecret {
+            do throws(ProfileError) {
+                _ = try availableSecret()
+            } catch {
+                interceptors.append(MissingClientSecret(reason: error.description))
+            }
+        }
         if server.preferredLanguages.isEmpty {
             server.preferredLanguages = PreferredLanguages.tags(environment: ProcessInfo.processInfo.environment)
         }
         return try IdentityClient(
-            server, account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport)
+            server, account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport,
+            interceptors: interceptors)
     }
 
     /// Runs `body` with the session and the tokens of this login.
     ///
     /// A signal cancels it.
-    /// - Throws: The error of `body`. If the user has to log in again, a ``Failure`` that names the command for it.
+    /// - Parameters:
+    ///   - session: The vault.
+    ///   - requiresSecret: Pass false for a logout, which also deletes the login here when the client's secret isn't available.
+    ///   - body: The function that uses the client.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`. If the user has to log in again, a ``Failure`` that names the command for it. `ProfileError` if
+    ///   a request needs the client's secret and it isn't available.
     func use<R: Sendable>(
-        _ session: Session, _ body: @escaping @Sendable (IdentityClient) async throws -> R
+        _ session: Session, requiresSecret: Bool = true, _ body: @escaping @Sendable (IdentityClient) async throws -> R
     ) async throws -> R {
         do {
             return try await Interrupt.ending {
-                try await connected(session) { transport in try await body(client(session, transport)) }
+                try await connected(session) { transport in
+                    try await body(client(session, transport, requiresSecret: requiresSecret))
+                }
             }
+        } catch let error as TokenError where error.code == .notConfigured && requiresSecret {
+            _ = try availableSecret()
+            throw error
         } catch let error as TokenError where error.code == .loginRequired {
             let reason = if case .idToken(let cause) = error.cause { " (\(cause))" } else { "" }
             throw loginRequired("the login at \(url) has ended\(reason)")
@@ -88,7 +117,7 @@ extension LoginProfile {
     ///   `TransportError`.
     func serverKind(_ session: Session) async throws -> ServerKind {
         try await connected(session) { transport in
-            let server = try server()
+            let server = try server(requiresSecret: false)
             do {
                 _ = try await server.discovering(over: transport)
                 return .accessManager
@@ -141,6 +170,19 @@ extension LoginProfile {
     }
 
     private var loginCommand: String { "signet login --profile \(name)" + (isProvider ? " --browser" : "") }
+}
+
+/// An interceptor that cancels the requests with the authentication of the client, whose secret isn't available.
+private struct MissingClientSecret: RequestInterceptor {
+    let reason: String
+
+    private static let actions: [RequestAction] = [.exchangeToken, .refreshToken, .revokeToken, .deviceAuthorization]
+
+    func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+        // This error shows that the refresh token was not sent.
+        guard !Self.actions.contains(action) else { throw OAuthError(.notConfigured, explanation: reason) }
+        return request
+    }
 }
 
 extension ProfileError {

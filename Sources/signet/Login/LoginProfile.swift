@@ -14,11 +14,43 @@ struct LoginProfile: Sendable, Equatable {
     var plainHTTPHosts: [String] = []
     /// The path of a file with the certificate authorities for the server; nil for those of the system.
     var authorityFile: String?
+    /// The client's secret from the login; nil for a public client, and for a secret in a systemd credential.
+    var clientSecret: Secret?
 
-    /// Makes the server profile from the settings.
-    /// - Throws: `ProfileError` if the settings are wrong.
-    func server() throws(ProfileError) -> ServerProfile {
-        try ServerProfile(document: .object(settings), policy: .allowingPlainHTTP(to: Set(plainHTTPHosts)))
+    /// Makes the server profile from the settings, with the client's secret.
+    /// - Parameter requiresSecret: Pass false to get a profile without client authentication when the secret isn't available.
+    /// - Returns: The server profile.
+    /// - Throws: `ProfileError` if the settings are wrong or the secret isn't available.
+    func server(requiresSecret: Bool = true) throws(ProfileError) -> ServerProfile {
+        let policy = EndpointPolicy.allowingPlainHTTP(to: Set(plainHTTPHosts))
+        var secret: Secret?
+        do throws(ProfileError) {
+            secret = try availableSecret()
+        } catch {
+            if requiresSecret { throw error }
+        }
+        guard secret == nil, usesClientSecret else {
+            return try ServerProfile(document: .object(settings), policy: policy, clientSecret: secret)
+        }
+        var client = settings["client"]?.object ?? [:]
+        client["authentication"] = nil
+        return try ServerProfile(
+            document: .object(settings.merging(["client": .object(client)]) { $1 }), policy: policy)
+    }
+
+    /// Returns the secret of the client; nil for a public client.
+    /// - Throws: `ProfileError` when the secret is neither in the vault nor a systemd credential of this process.
+    func availableSecret() throws(ProfileError) -> Secret? {
+        guard usesClientSecret else { return nil }
+        if let clientSecret { return clientSecret }
+        guard let secret = try ClientSecretSource.handedOver() else { throw ClientSecretSource.missing }
+        return secret
+    }
+
+    /// True when the client authenticates with a secret.
+    var usesClientSecret: Bool {
+        let name = settings["client"]?["authentication"]?.string
+        return name.flatMap { ClientAuthentication.Method(rawValue: $0) }?.needsSecret ?? false
     }
 
     /// The server's address, as the user wrote it.
@@ -137,14 +169,7 @@ extension ProfileStore {
     fileprivate var json: JSONValue {
         JSONText.object([
             "version": Self.version, "default": .string(defaultName),
-            "profiles": .array(
-                profiles.map { profile in
-                    .object(
-                        [
-                            "name": .string(profile.name), "settings": .object(profile.settings),
-                            "plainHTTP": .array(profile.plainHTTPHosts.map { .string($0) }),
-                        ].merging(profile.authorityFile.map { ["authorities": .string($0)] } ?? [:]) { $1 })
-                }),
+            "profiles": .array(profiles.map(\.json)),
         ])
     }
 
@@ -157,8 +182,21 @@ extension ProfileStore {
             profiles.append(
                 LoginProfile(
                     name: name, settings: settings, plainHTTPHosts: hosts.compactMap { $0 },
-                    authorityFile: entry["authorities"]?.string))
+                    authorityFile: entry["authorities"]?.string,
+                    clientSecret: entry["clientSecret"]?.string.map { Secret($0.utf8) }))
         }
         defaultName = json["default"]?.string
+    }
+}
+
+extension LoginProfile {
+    /// The profile in the sealed record of the vault.
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "name": .string(name), "settings": .object(settings), "plainHTTP": .array(plainHTTPHosts.map { .string($0) }),
+        ]
+        members["authorities"] = authorityFile.map { .string($0) }
+        members["clientSecret"] = clientSecret.map { .string($0.text) }
+        return .object(members)
     }
 }

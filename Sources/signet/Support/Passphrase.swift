@@ -15,6 +15,8 @@ struct PassphraseSource: Sendable {
     var isNew = false
     /// The option that names the descriptor, for error messages.
     var option = "--passphrase-fd"
+    /// The operation that error messages name.
+    var operation = "read passphrase"
 
     private static let maxLength = 1024
 
@@ -38,35 +40,35 @@ struct PassphraseSource: Sendable {
 
     func passphrase() throws(StoreError) -> Secret {
         guard let descriptor else { return try typed() }
-        return Secret(try Self.line(of: descriptor))
+        return Secret(try line(of: descriptor))
     }
 
     private func typed() throws(StoreError) -> Secret {
         guard Terminal.isThere else {
             throw StoreError(
-                .keyUnavailable, "read passphrase", "there is no terminal to ask at; pass it on a file descriptor: \(option)")
+                .keyUnavailable, operation, "there is no terminal to ask at; pass it on a file descriptor: \(option)")
         }
-        guard let first = try Terminal.hiddenLine(prompt) else {
-            throw Self.cancelled
+        guard let first = try Terminal.hiddenLine(prompt, for: operation) else {
+            throw cancelled
         }
         guard isNew else { return Secret(first) }
-        guard let second = try Terminal.hiddenLine("Repeat the passphrase: ") else { throw Self.cancelled }
-        guard second == first else { throw StoreError(.invalid, "read passphrase", "the two passphrases are different") }
+        guard let second = try Terminal.hiddenLine("Repeat the passphrase: ", for: operation) else { throw cancelled }
+        guard second == first else { throw StoreError(.invalid, operation, "the two passphrases are different") }
         return Secret(first)
     }
 
-    private static var cancelled: StoreError { StoreError(.cancelled, "read passphrase", "canceled at the prompt") }
+    private var cancelled: StoreError { StoreError(.cancelled, operation, "canceled at the prompt") }
 
     /// Returns the first line of the descriptor, without its line ending.
-    private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
+    private func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while bytes.count <= maxLength {
+        while bytes.count <= Self.maxLength {
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw StoreError(
-                    .keyUnavailable, "read passphrase",
+                    .keyUnavailable, operation,
                     "descriptor \(descriptor) cannot be read: \(String(cString: strerror(errno)))"
                 )
             }
@@ -74,7 +76,7 @@ struct PassphraseSource: Sendable {
             bytes.append(byte)
         }
         throw StoreError(
-            .keyUnavailable, "read passphrase", "the line on descriptor \(descriptor) is longer than \(maxLength) bytes")
+            .keyUnavailable, operation, "the line on descriptor \(descriptor) is longer than \(Self.maxLength) bytes")
     }
 }
 
@@ -106,9 +108,12 @@ enum Terminal {
 
     /// Reads a line without echo.
     ///
-    /// Returns nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
+    /// - Parameters:
+    ///   - prompt: The text before the line.
+    ///   - operation: The operation that the error names.
+    /// - Returns: The line; nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
     /// - Throws: `StoreError` for a terminal whose echo cannot be turned off.
-    static func hiddenLine(_ prompt: TerminalText) throws(StoreError) -> [UInt8]? {
+    static func hiddenLine(_ prompt: TerminalText, for operation: String) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -124,7 +129,7 @@ enum Terminal {
         }
         switch line {
         case .success(let line): return line
-        case .failure(let failure): throw StoreError(.keyUnavailable, "read passphrase", failure.message)
+        case .failure(let failure): throw StoreError(.keyUnavailable, operation, failure.message)
         }
     }
 
