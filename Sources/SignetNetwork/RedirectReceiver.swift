@@ -15,6 +15,7 @@ package final class RedirectReceiver: Sendable {
     private struct State {
         var isExpected: (@Sendable (String) -> Bool)?
         var isTaken = false
+        var refusedCount = 0
         var query: String?
         var isGone = false
         var waiting: CheckedContinuation<String?, Never>?
@@ -22,20 +23,28 @@ package final class RedirectReceiver: Sendable {
 
     package init() {}
 
+    /// The number of answers that were refused because they are not the expected one.
+    ///
+    /// It contains nothing of the answers themselves, which may come from another program.
+    package var refusedCount: Int { state.withLock { $0.refusedCount } }
+
     /// Runs `open`, which starts the browser, and waits for the first answer that is accepted.
     /// - Parameters:
     ///   - timeout: The timeout for the answer.
+    ///   - clock: The clock for the timeout.
     ///   - isExpected: A closure that returns true for the expected answer.
     ///   - open: A closure that opens the browser.
     /// - Returns: The query of the answer.
     /// - Throws: ``Failure``, and any error of `open`.
     package func answer(
-        within timeout: Duration, accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,
+        within timeout: Duration, on clock: any Clock<Duration> = ContinuousClock(),
+        accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
         state.withLock { $0.isExpected = isExpected }
         do {
-            let query = try await withTimeout(timeout, undoing: { _ in }, { try await self.answer(whileOpening: open) })
+            let query = try await withTimeout(
+                timeout, on: clock, undoing: { _ in }, { try await self.answer(whileOpening: open) })
             guard let query else { throw Failure.timeout }
             return query
         } catch is CancellationError {
@@ -70,11 +79,18 @@ package final class RedirectReceiver: Sendable {
     /// Returns true if it is the first that is accepted.
     func take(_ query: String) -> Bool {
         state.withLock { state in
-            guard state.isExpected?(query) == true, !state.isTaken, !state.isGone else { return false }
+            guard let isExpected = state.isExpected, !state.isTaken, !state.isGone else { return false }
+            guard isExpected(query) else {
+                state.refusedCount += 1
+                return false
+            }
             state.isTaken = true
             return true
         }
     }
+
+    /// Counts an answer that can't be read as a refused one.
+    func refuse() { state.withLock { $0.refusedCount += 1 } }
 
     /// Performs the second half of ``leave(_:)``: resumes the waiting task.
     ///

@@ -218,6 +218,7 @@ struct ForeignProviderTests {
             let words = error?.description ?? ""
             #expect(error?.code == .cancelled)
             #expect(words.contains("register http://127.0.0.1:") && words.contains("for the client app"))
+            #expect(!words.contains("not the answer"))
             #expect(words.contains(redirectURI) == isFixed && words.contains("fixed") == !isFixed)
         }
     }

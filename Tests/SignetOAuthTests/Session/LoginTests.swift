@@ -58,7 +58,7 @@ struct LoginTests {
                 #expect(try await status(HTTPRequest("GET", "\(back)?code=stolen&state=guess")) == 400)
                 #expect(try await status(HTTPRequest("GET", "\(back)?error=access_denied")) == 400)
                 #expect(try await status(HTTPRequest("GET", back)) == 400)
-                #expect(try await status(HTTPRequest("POST", "\(back)?state=\(state)")) == 405)
+                #expect(try await status(HTTPRequest("POST", "\(back)?state=\(state)")) == 400)
                 let port = origin.split(separator: ":").last ?? ""
                 for host in [
                     "evil.example.com", "evil.example.com:\(port)", "127.0.0.1", "127.0.0.1:1", "localhost:\(port)",
