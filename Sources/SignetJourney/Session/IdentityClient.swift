@@ -93,6 +93,9 @@ public struct IdentityClient: Sendable {
     /// Creates a login in the user's own browser, which the user must complete within `timeout`.
     public func browserLogin(timeout: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, timeout: timeout) }
 
+    /// Creates a logout in the user's own browser, which waits at most `timeout` for the browser to come back.
+    public func browserLogOut(timeout: Duration = .seconds(300)) -> BrowserLogOut { BrowserLogOut(tokens, timeout: timeout) }
+
     /// Creates a login that the user completes on another device.
     public func deviceLogin() -> DeviceLogin { DeviceLogin(tokens) }
 

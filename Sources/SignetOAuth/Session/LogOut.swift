@@ -16,7 +16,8 @@ public struct LogOutReport: Sendable, Hashable {
         case needsBrowser(Secret)
         /// The server answered with a page that asks the user nothing. Most servers state there that the session has ended.
         ///
-        /// With ``OAuthClient/signOutRedirectURI`` a server redirects to that address instead, which is ``done``.
+        /// With ``OAuthClient/signOutRedirectURI`` a server redirects to that address instead, which is ``done``. After a
+        /// ``BrowserLogOut`` the user sees the page of the server in the browser, whatever it says.
         case showedPage
         /// The server doesn't offer the step: it has no revocation endpoint (RFC 7009).
         ///
@@ -128,6 +129,23 @@ extension TokenSource {
 
     /// Performs the second half of a logout: the requests to the server.
     package func end(_ removed: RemovedCredentials, endsOpenIDSession: Bool) async -> LogOutReport {
+        await end(removed, endsOpenIDSession: endsOpenIDSession) { idToken in
+            do {
+                return try await server.endSession(idToken)
+            } catch let error as OAuthError where error.code == .notOffered {
+                // A server without that endpoint has no such session to end.
+                return .notNeeded
+            }
+        }
+    }
+
+    /// Performs the second half of a logout, with `endSession` for the session that the ID token identifies.
+    ///
+    /// `endSession` is called last, after the tokens were revoked.
+    func end(
+        _ removed: RemovedCredentials, endsOpenIDSession: Bool,
+        by endSession: (_ idToken: Secret) async throws -> LogOutReport.Outcome
+    ) async -> LogOutReport {
         recallDialect(of: try? removed.session.get())
         async let tokens = outcome(revoking: removed.token)
         async let ended = outcome(of: removed.session) { try await $0.logOut($1, cookies: removed.cookies) }
@@ -141,7 +159,8 @@ extension TokenSource {
         var openID = LogOutReport.Outcome.notNeeded
         if endsOpenIDSession || !removed.hadSession {
             switch removed.token.map({ $0?.idToken }) {
-            case .success(let idToken?): openID = await endOpenIDSession(idToken)
+            case .success(let idToken?):
+                do { openID = try await endSession(idToken) } catch { openID = .failed(TokenError(error)) }
             case .success(nil): break
             case .failure(let error): openID = .failed(error)
             }
@@ -176,17 +195,6 @@ extension TokenSource {
         }
         let isOver = token.refreshToken == nil && token.isExpired(at: clock.now)
         return isOver ? .notNeeded : .notOffered(LogOutReport.Outcome.RemainingTokens(token))
-    }
-
-    private func endOpenIDSession(_ idToken: Secret) async -> LogOutReport.Outcome {
-        do {
-            return try await server.endSession(idToken)
-        } catch let error as OAuthError where error.code == .notOffered {
-            // A server without that endpoint has no such session to end.
-            return .notNeeded
-        } catch {
-            return .failed(TokenError(error))
-        }
     }
 }
 

@@ -109,7 +109,7 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
 
 extension TokenError {
     /// True when the server has no endpoint for the request.
-    var isOfMissingEndpoint: Bool { if case .server(let error) = cause { error.code == .notOffered } else { false } }
+    package var isOfMissingEndpoint: Bool { if case .server(let error) = cause { error.code == .notOffered } else { false } }
 
     /// Converts an error of any lower layer.
     ///

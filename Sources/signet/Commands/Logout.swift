@@ -15,6 +15,10 @@ struct Logout: NetworkedCommand {
             An OpenID provider that ends the session with a page may ask for a confirmation there; then the browser opens. With \
             client.signOutRedirectUri in 'login --settings FILE', an address that is registered for the client, it ends the session \
             without a page.
+
+            A provider whose session is a cookie of your browser ends it only there: --browser opens the log-out in the browser. With \
+            a loopback address in client.signOutRedirectUri, such as http://127.0.0.1/bye, signet waits until the browser comes back. \
+            Without one the browser shows the page of the provider, and signet does not wait.
             """)
 
     @OptionGroup var profile: ProfileOptions
@@ -22,15 +26,30 @@ struct Logout: NetworkedCommand {
     @Flag(help: "Log out of every server.")
     var all = false
 
+    @Flag(help: "End the session of the OpenID provider in the browser of this desktop.")
+    var browser = false
+
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("With --browser: how long to wait for the browser. Default: 300.", valueName: "seconds"))
+    var seconds: Int?
+
     @Flag(
         help:
             "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession (their outcomes); tokensExpireAt."
     )
     var json = false
 
+    private static let maxSeconds = 86_400
+
     func validate() throws {
         if all, profile.name != nil {
             throw ValidationError("--all and --profile exclude each other: use one of them.")
+        }
+        guard let seconds else { return }
+        guard browser else { throw ValidationError("--timeout is the time for the browser: it needs --browser.") }
+        guard (1...Self.maxSeconds).contains(seconds) else {
+            throw ValidationError("--timeout takes a number of seconds from 1 to \(Self.maxSeconds).")
         }
     }
 
@@ -43,14 +62,40 @@ struct Logout: NetworkedCommand {
         }
         var failures: [Failure] = []
         for profile in all ? store.profiles : [try store.profile(profile.name)] {
-            let report = try await profile.use(session, requiresSecret: false) { client in await client.logOut() }
+            let report = try await profile.use(session, requiresSecret: false) {
+                [wait = timeout] (client: IdentityClient) async throws -> LogOutReport in
+                guard let wait else { return await client.logOut() }
+                return await Self.logOutInBrowser(client, within: wait)
+            }
             // A login that could not be removed from the vault keeps its profile.
             if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
-            Console.line(
-                json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: store.profiles.count > 1))
-            if let failure = await confirmInBrowser(report) { failures.append(failure) }
+            let text = report.text(profile, isOneOfSeveral: store.profiles.count > 1, isInBrowser: browser)
+            Console.line(json ? JSONText.line(report.json(profile)) : text)
+            guard let failure = await confirmInBrowser(report) else { continue }
+            // No other browser opens after Ctrl-C.
+            guard failure.exit != .interrupted else { throw failure }
+            failures.append(failure)
         }
         if let failure = failures.first { throw failure }
+    }
+
+    /// The time to wait for the browser; nil for a logout without one.
+    private var timeout: Duration? { browser ? .seconds(seconds ?? 300) : nil }
+
+    /// Logs out, and ends the session of the provider in the browser.
+    private static func logOutInBrowser(_ client: IdentityClient, within timeout: Duration) async -> LogOutReport {
+        await BrowserLogOut(client.tokens, timeout: timeout) { address in
+            do {
+                // The address contains the id_token, so it must not be printed or passed as an argument to another program. The page
+                // on this machine that leads to it opens once, on Linux for this user only.
+                try await SystemBrowser.open(confidential: Secret(text: address), within: timeout) { page in
+                    Console.error("Open this address in a browser, if none opens by itself:\n  \(page)")
+                    try? await SystemBrowser.open(page)
+                }
+            } catch let error as SystemBrowser.CannotOpen {
+                throw TokenError(.cancelled, .other(error.description))
+            }
+        }.logOut()
     }
 
     /// Opens the browser if the server requires a confirmation.
@@ -95,8 +140,9 @@ extension LogOutReport {
         let failure = Failure(error)
         if name == "local" { return Failure(failure.exit, failure.code, "not logged out here: \(failure.message)", part: name) }
         // The login is already deleted here and cannot be retried, so the advice to retry is left out.
+        let isRefused = failure.exit == .protocolBroken || error.isOfMissingEndpoint
         return Failure(
-            failure.exit == .protocolBroken ? .notAllowed : failure.exit, failure.code,
+            isRefused ? .notAllowed : failure.exit, failure.code,
             "\(done), but the server did not end everything: \(failure.reason)", part: name)
     }
 
@@ -110,14 +156,23 @@ extension LogOutReport {
         parts.filter(\.outcome.isLeftToServer).map { "\($0.title): \($0.outcome.text)" }
     }
 
-    fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> TerminalText {
+    fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool, isInBrowser: Bool) -> TerminalText {
         let left = parts.filter { !$0.outcome.isOver }
         let login: TerminalText = "\(profile.url)" + (isOneOfSeveral ? " (\(profile.name))" : "")
         guard !left.isEmpty else { return "Logged out of \(login)." }
         let heading: TerminalText =
             local.isOver ? "Logged out of \(login) on this machine." : "Not logged out of \(login)."
-        return ([heading] + left.map { "  \($0.title): \($0.outcome.text)" }).joined(separator: "\n")
+        let lines: [TerminalText] = left.map { part in
+            let outcome = isInBrowser && part.outcome == .showedPage ? Self.pageInBrowser : part.outcome.text
+            return "  \(part.title): \(outcome)"
+        }
+        return ([heading] + lines).joined(separator: "\n")
     }
+
+    /// The outcome of a logout whose page was opened in the browser.
+    private static let pageInBrowser: TerminalText =
+        "the page of the server was opened in the browser, and shows whether it has ended; with a loopback address in "
+        + "client.signOutRedirectUri (login --settings) signet waits for the end"
 
     fileprivate func json(_ profile: LoginProfile) -> JSONValue {
         var members: [String: JSONValue] = [

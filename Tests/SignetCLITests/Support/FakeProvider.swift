@@ -36,6 +36,9 @@ final class FakeProvider: Sendable {
         var hasRevocation = true
         /// The issuer that the discovery document names instead of the provider's own.
         var namedIssuer: String?
+        var hasEndSession = true
+        /// True to send a browser with an address for its return back there after a logout, with its state.
+        var returnsFromLogout = false
         var endSessionAnswer = Answer.page("200 OK", "<title>Sign in</title><p>You are logged out</p>")
         var userInfoAnswer: Answer?
         /// The claims of a signed userinfo, beside `iss`, `aud` and `sub`.
@@ -123,7 +126,12 @@ final class FakeProvider: Sendable {
         case "revoke" where state.behavior.hasRevocation:
             state.revoked.append(form["token"] ?? "")
             return Answer()
-        case "logout", "endSession": return state.behavior.endSessionAnswer
+        case "logout", "endSession":
+            guard state.behavior.returnsFromLogout, let back = query["post_logout_redirect_uri"] else {
+                return state.behavior.endSessionAnswer
+            }
+            let location = FormCoding.address(back, adding: [("state", query["state"] ?? "")])
+            return Answer(status: "302 Found", headers: ["Location: \(location)"], body: "")
         case "userinfo": return userInfo(state.behavior)
         default: return state.behavior.unknownAnswer
         }
@@ -137,6 +145,7 @@ final class FakeProvider: Sendable {
             "end_session_endpoint": "\(base)/logout", "device_authorization_endpoint": "\(base)/device",
         ]
         if behavior.hasRevocation { members["revocation_endpoint"] = "\(base)/revoke" }
+        if !behavior.hasEndSession { members["end_session_endpoint"] = nil }
         return JSON.text(of: .object(members.mapValues { .string($0) }))
     }
 
