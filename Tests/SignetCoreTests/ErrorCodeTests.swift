@@ -7,6 +7,7 @@ struct ErrorCodeTests {
     func errorCodeNamesAreUnique() {
         #expect(Self.areUnique(OAuthError.Code.self))
         #expect(Self.areUnique(IDTokenError.Code.self))
+        #expect(Self.areUnique(LogoutTokenError.Code.self))
         #expect(Self.areUnique(EnrollmentError.Code.self))
         #expect(Self.areUnique(PushMessageError.Code.self))
         #expect(Self.areUnique(EndpointError.Code.self))

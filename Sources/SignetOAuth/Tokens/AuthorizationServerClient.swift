@@ -96,11 +96,11 @@ final class AuthorizationServerClient: Sendable {
         return (endpoints.issuer, endpoints.namesIssuer)
     }
 
-    /// Returns the server's keys.
-    ///
-    /// Requests them when they are unknown, and again when they don't contain a key with this ID.
-    func keys(for identifier: String?) async throws -> ServerKeys {
-        if let keys = cache.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
+    /// The keys of the server; nil before the first request for them.
+    var knownKeys: ServerKeys? { cache.withLock { $0.keys } }
+
+    /// Requests the server's keys, which replace the known ones after a successful response.
+    func requestKeys() async throws -> ServerKeys {
         let url = try await address(\.jwks, "keys to check an id_token with")
         let (response, _) = try await send("GET", url, for: .keys)
         let keys = ServerKeys(try members(response, from: url))
@@ -108,14 +108,11 @@ final class AuthorizationServerClient: Sendable {
         return keys
     }
 
-    /// True when the keys of the server are known, so that an ID token can be checked without a request.
-    var hasKeys: Bool { cache.withLock { $0.keys != nil } }
-
     /// Fetches the keys and the issuer for the check of an ID token.
     ///
     /// This happens before a request that works only once, because without them its response couldn't be used.
     func prepareToCheck() async throws {
-        if !hasKeys { _ = try await keys(for: nil) }
+        if knownKeys == nil { _ = try await requestKeys() }
         _ = try await issuer()
     }
 
@@ -245,17 +242,19 @@ final class AuthorizationServerClient: Sendable {
 
     /// Verifies the signature of an ID token, or of another token of the server, and returns its claims.
     ///
-    /// When the verification with known keys fails, the keys are requested once more, because the server may have replaced a key
-    /// and kept its ID.
+    /// When no known key matches, the keys are requested once more, because the server may have replaced a key and kept its ID. The
+    /// known keys stay when that request fails.
     func verified(_ idToken: Secret) async throws -> SignedClaims {
         let token = try SignedClaims(idToken)
-        let wereKnown = hasKeys
-        do {
-            try await keys(for: token.keyIdentifier).verify(token)
-        } catch let error as IDTokenError where error.code == .signature && wereKnown {
-            cache.withLock { $0.keys = nil }
-            try await keys(for: token.keyIdentifier).verify(token)
+        if let keys = knownKeys {
+            do throws(IDTokenError) {
+                try await keys.verify(token)
+                return token
+            } catch {
+                guard error.code == .signature else { throw error }
+            }
         }
+        try await requestKeys().verify(token)
         return token
     }
 }

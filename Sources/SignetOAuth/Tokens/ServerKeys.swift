@@ -34,11 +34,6 @@ struct ServerKeys: Sendable {
         }
     }
 
-    /// Returns true when one of the keys may have created a signature with this key ID.
-    func hasKey(_ identifier: String?) -> Bool {
-        identifier == nil ? !keys.isEmpty : keys.contains { $0.identifier == identifier || $0.identifier == nil }
-    }
-
     /// Returns true when a key may verify signatures: `use` and `key_ops` are missing or allow it (RFC 7517 sections 4.2 and 4.3).
     ///
     /// Null counts as missing.
@@ -97,6 +92,7 @@ struct SignedClaims: Sendable {
     let keyIdentifier: String?
     private let token: SignedToken
 
+    var header: [String: JSONValue] { token.header }
     var claims: [String: JSONValue] { token.claims }
 
     /// Reads a token, which must use one of the accepted asymmetric algorithms.
