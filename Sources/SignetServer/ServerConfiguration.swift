@@ -54,6 +54,8 @@ public struct ServerConfiguration: Sendable {
     ///
     /// Errors that any address can have, for example of the method or the rate, are always JSON.
     public var authorizeErrors = AuthorizeErrorFormat.page
+    /// The rules that decide where AM and OpenID Connect differ.
+    public var profile = ConformanceProfile.am
     /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1.
     ///
     /// When nil, the server generates a key when it first needs one, and stores it with the ``state``.

@@ -85,6 +85,7 @@ struct ConfigurationReader {
         let users = file.elements("users", kind: "a list of users")
         let clients = file.elements("clients", kind: "a list of clients")
         let journeys = file.value("journeys", kind: "journeys by name", default: "those of the starter file")
+        configuration.profile = file.choice("profile", "am", ["am": .am, "openid": .openid]) ?? .am
         problems += file.finished()
 
         let context = readAttributes(attributes)

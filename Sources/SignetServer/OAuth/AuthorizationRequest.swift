@@ -14,11 +14,15 @@ struct AuthorizationReturn: Sendable, Hashable {
     let usesFragment: Bool
     let state: String?
     let issuer: String
+    /// True when the response contains `client_id`, as AM's does.
+    let namesClient: Bool
 
     /// Verifies the client and the redirect URI.
     ///
     /// The server redirects only when both are valid, because an unverified address may belong to an attacker.
-    init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthErrorResponse) {
+    init(
+        _ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, _ time: RequestTime
+    ) throws(OAuthErrorResponse) {
         let id = try parameters.required("client_id")
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
             throw OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
@@ -37,7 +41,8 @@ struct AuthorizationReturn: Sendable, Hashable {
             (redirectURI, wasNamed) = (client.redirectURIs[0], false)
         }
         self.client = client
-        self.issuer = issuer
+        issuer = time.issuer(of: realm)
+        namesClient = time.configuration.profile == .am
         state = parameters["state"]
         usesFragment = parameters["response_mode"].map { $0 == "fragment" } ?? isIdentity
     }
@@ -47,7 +52,9 @@ struct AuthorizationReturn: Sendable, Hashable {
     /// Without a redirect URI the response is empty.
     func response(_ answer: [(String, String)]) -> Response {
         guard let redirectURI else { return Response(status: .noContent) }
-        let all = answer + [("iss", issuer)] + (state.map { [("state", $0)] } ?? []) + [("client_id", client.id)]
+        var all = answer + [("iss", issuer)]
+        if let state { all.append(("state", state)) }
+        if namesClient { all.append(("client_id", client.id)) }
         let fields = all.map { (name: $0, value: $1) }
         return OAuthReply.redirect(
             to: usesFragment
@@ -100,7 +107,15 @@ struct AuthorizationRequest: Sendable, Hashable {
     /// AM maps `acr_values` to journeys in this way.
     let journeys: [String]
 
-    init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationErrorResponse) {
+    /// Reads a request.
+    /// - Parameters:
+    ///   - parameters: The parameters of the request.
+    ///   - client: The client of the request.
+    ///   - profile: The conformance profile, which decides on unknown scopes.
+    /// - Throws: The error to send to the client.
+    init(
+        _ parameters: Parameters, of client: RegisteredClient, _ profile: ConformanceProfile
+    ) throws(AuthorizationErrorResponse) {
         responseType = try Self.responseType(parameters, of: client)
         guard parameters["request"] == nil else {
             throw AuthorizationErrorResponse(code: "request_not_supported", message: "Request objects are not supported")
@@ -108,13 +123,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         guard parameters["request_uri"] == nil else {
             throw AuthorizationErrorResponse(code: "request_uri_not_supported", message: "Request objects are not supported")
         }
-        let asked = parameters.words("scope")
-        let unknown = asked.filter { !client.scopes.contains($0) }
-        guard unknown.isEmpty else {
-            throw AuthorizationErrorResponse(
-                code: "invalid_scope", message: "Unknown/invalid scope(s): [\(unknown.joined(separator: ", "))]")
-        }
-        scopes = asked.isEmpty ? client.scopes : asked
+        scopes = try Self.scopes(parameters.words("scope"), of: client, profile)
         nonce = parameters["nonce"]
         challenge = responseType == .code ? try Self.challenge(parameters, isRequired: client.requiresPKCE) : nil
         prompts = try Self.prompts(parameters)
@@ -126,6 +135,22 @@ struct AuthorizationRequest: Sendable, Hashable {
             maxAge = nil
         }
         try requireSilence(parameters)
+    }
+
+    /// Returns the scopes of a request: all scopes of the client when it names none.
+    ///
+    /// AM refuses unknown scopes, and OpenID Connect Core section 3.1.2.1 wants them to be ignored. A request that names only
+    /// unknown scopes is always refused.
+    private static func scopes(
+        _ asked: [String], of client: RegisteredClient, _ profile: ConformanceProfile
+    ) throws(AuthorizationErrorResponse) -> [String] {
+        guard !asked.isEmpty else { return client.scopes }
+        let unknown = asked.filter { !client.scopes.contains($0) }
+        guard unknown.isEmpty || (profile == .openid && unknown.count < asked.count) else {
+            throw AuthorizationErrorResponse(
+                code: "invalid_scope", message: "Unknown/invalid scope(s): [\(unknown.joined(separator: ", "))]")
+        }
+        return asked.filter { !unknown.contains($0) }
     }
 
     /// Returns the response type, with which the response mode must be possible.
@@ -164,12 +189,14 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
     }
 
-    /// Returns the PKCE challenge (RFC 7636 section 4.3).
+    /// Returns the PKCE challenge (RFC 7636 section 4.3); nil for a client that doesn't need PKCE and sends none.
     static func challenge(_ parameters: Parameters, isRequired: Bool) throws(AuthorizationErrorResponse) -> String? {
         guard let challenge = parameters["code_challenge"] else {
-            guard !isRequired, parameters["code_challenge_method"] == nil else {
-                throw .invalidRequest("Missing parameter, 'code_challenge'")
+            let missing = "Missing parameter, 'code_challenge'"
+            guard !isRequired else {
+                throw .invalidRequest("\(missing): the client needs PKCE, unless it has the setting requirePKCE: false")
             }
+            guard parameters["code_challenge_method"] == nil else { throw .invalidRequest(missing) }
             return nil
         }
         guard parameters["code_challenge_method"] == "S256" else {

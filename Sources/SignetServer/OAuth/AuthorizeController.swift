@@ -35,8 +35,7 @@ struct AuthorizeController: Sendable {
         let request = parameters
         let user = try await expectedUser(request)
         let (target, outcome) = try await server.store.write { [decision] tx in
-            let target = try AuthorizationReturn(
-                request, in: realm, tx.clients, issuer: tx.time.issuer(of: realm))
+            let target = try AuthorizationReturn(request, in: realm, tx.clients, tx.time)
             return (target, try Self.outcome(of: request, target, expecting: user, decision, tokens, &tx))
         }
         switch outcome {
@@ -98,7 +97,7 @@ struct AuthorizeController: Sendable {
         _ decision: Decision, _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Outcome {
         do {
-            let request = try AuthorizationRequest(parameters, of: target.client)
+            let request = try AuthorizationRequest(parameters, of: target.client, tx.time.configuration.profile)
             switch try login(for: request, parameters, of: target.client, expecting: try user.get(), tokens, &tx) {
             case .needed(let isForced, let journey):
                 if request.isSilent {

@@ -22,7 +22,7 @@ struct DiscoveryController: Sendable {
     ) -> [String: JSONValue] {
         func address(_ route: Route) -> JSONValue { .string(time.url(route, in: realm)) }
         let authentication = JSONValue.texts(["client_secret_basic", "client_secret_post", "none"])
-        return [
+        var document: [String: JSONValue] = [
             "issuer": .string(time.issuer(of: realm)),
             "authorization_endpoint": address(.authorize), "token_endpoint": address(.accessToken),
             "userinfo_endpoint": address(.userInfo), "jwks_uri": address(.keys), "revocation_endpoint": address(.revocation),
@@ -40,8 +40,9 @@ struct DiscoveryController: Sendable {
             "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
             "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(false),
-            "version": .string("3.0"),
         ]
+        if time.configuration.profile == .am { document["version"] = .string("3.0") }
+        return document
     }
 }
 

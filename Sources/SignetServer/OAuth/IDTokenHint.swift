@@ -15,13 +15,28 @@ struct IDTokenHint: Sendable {
     ///
     /// Returns nil for a text that isn't an id_token of a realm of this server.
     init?(_ text: String, at server: ServerContext) async throws {
-        guard let claims = try await server.signer.claims(of: text), claims["tokenName"] == .string("id_token"),
-            let name = claims["sub"]?.string, let clientID = claims["aud"]?.string, let path = claims["realm"]?.string
+        guard let token = try await server.signer.verified(text), Self.isIDToken(token) else { return nil }
+        let (claims, time) = (token.claims, server.time)
+        guard let name = claims["sub"]?.string, let clientID = claims["aud"]?.string,
+            let realm = server.realms.first(where: { claims["iss"] == .string(time.issuer(of: $0)) }),
+            claims["realm"] == nil || claims["realm"] == .string(realm.description)
         else { return nil }
-        let realm = RealmPath(path)
-        guard realm.description == path, claims["iss"] == .string(server.time.issuer(of: realm)) else { return nil }
         user = UserKey(realm: realm, name: name)
         self.clientID = clientID
         session = claims["sid"]?.string.map { TokenHash(text: $0) }
+    }
+
+    /// Returns true for a token with the type and the claims that every id_token of this server has.
+    ///
+    /// Other tokens that the server signs don't pass: a logout token has another type and the claim `events`, and a signed response
+    /// of `userinfo` has none of the other claims, because no attribute of a user can have their names
+    /// (``ClaimsRequest/reservedNames``). Only AM's id_tokens have `tokenName`.
+    private static func isIDToken(_ token: SignedToken) -> Bool {
+        let claims = token.claims
+        guard token.header["typ"] == .string(TokenSigner.plainType), claims["events"] == nil,
+            claims["tokenName"] == nil || claims["tokenName"] == .string("id_token"),
+            let client = claims["azp"]?.string, claims["aud"] == .string(client), claims["jti"]?.string != nil
+        else { return false }
+        return ["iat", "exp", "auth_time"].allSatisfy { claims[$0]?.lenientInteger != nil }
     }
 }

@@ -78,9 +78,12 @@ extension ServerTransaction {
             "azp": .string(client.id), "iat": .integer(issuedAt),
             "exp": .integer(issuedAt + Int64(client.lifetimes(time).idToken)),
             "auth_time": .integer(Int64(grant.authenticatedAt.timeIntervalSince1970)),
-            "sid": .string(grant.session.text),
-            "realm": .string(grant.user.realm.description), "tokenName": .string("id_token"), "jti": .string(RandomID.uuid()),
+            "sid": .string(grant.session.text), "jti": .string(RandomID.uuid()),
         ]
+        if time.configuration.profile == .am {
+            claims["realm"] = .string(grant.user.realm.description)
+            claims["tokenName"] = .string("id_token")
+        }
         if let journey = grant.journey { claims["acr"] = .string(journey) }
         if let nonce { claims["nonce"] = .string(nonce) }
         return claims

@@ -26,19 +26,22 @@ actor TokenSigner {
         get async throws { ["keys": .array(try await keys().reversed().map { .object($0.published) })] }
     }
 
+    /// The type of a signed JWT that needs no other type (RFC 7519 section 5.1), such as an id_token.
+    static let plainType = "JWT"
+
     func sign(_ claims: [String: JSONValue]) async throws -> String {
         guard let key = try await keys().last else { throw CancellationError() }
-        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": "JWT"])
+        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(Self.plainType)])
     }
 
-    /// Returns the claims of a text that this server signed, even an expired id_token; nil for any other text.
+    /// Returns a token that this server signed, even an expired one; nil for any other text.
     ///
     /// JWTKit verifies the signature only; the header and the claims are read once (``SignedToken``).
-    func claims(of text: String) async throws -> [String: JSONValue]? {
+    func verified(_ text: String) async throws -> SignedToken? {
         guard let token = SignedToken(text), token.algorithm == Self.algorithm else { return nil }
         for key in try await keys().reversed() {
             let algorithm = try await key.collection.getKey(for: key.id, alg: Self.algorithm)
-            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return token.claims }
+            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return token }
         }
         return nil
     }

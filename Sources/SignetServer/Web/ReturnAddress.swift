@@ -30,7 +30,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         else { return nil }
         location = path
         let target = parameters.flatMap {
-            try? AuthorizationReturn($0, in: address.realm, tx.clients, issuer: tx.time.issuer(of: address.realm))
+            try? AuthorizationReturn($0, in: address.realm, tx.clients, tx.time)
         }
         client = target?.client.id
         formTargets = (target?.redirectURI.flatMap { CSPSource($0) }).map { [$0.text] } ?? []
