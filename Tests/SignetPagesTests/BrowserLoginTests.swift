@@ -32,6 +32,22 @@ struct BrowserLoginTests {
         }
     }
 
+    @Test("A browser posts the code to an app with response_mode=form_post, with scripts and without", arguments: [true, false])
+    func postsCodeToApp(scripts: Bool) async throws {
+        try await PageServer.run { server, page in
+            try await page.setScripts(scripts)
+            try await page.open(server.authorize() + "&response_mode=form_post")
+            try await page.signIn()
+            if !scripts {
+                try await page.waitForHeading("Back to app")
+                try await page.listen("form-post")
+                try await page.click("button[type=submit]")
+            }
+            try await page.waitForHeading("The app")
+            #expect(try await page.text("p").contains("POST /callback HTTP/1.1"))
+        }
+    }
+
     @Test("The page reports a wrong password, and another attempt still leads to the app")
     func retriesAfterWrongPassword() async throws {
         try await PageServer.run { server, page in

@@ -10,16 +10,49 @@ struct AuthorizationReturn: Sendable, Hashable {
     let redirectURI: String?
     /// True when the request contained the address.
     let wasNamed: Bool
-    /// True when the response is in the fragment of the address, which a browser doesn't send to servers.
-    let usesFragment: Bool
+    let mode: ResponseMode
     let state: String?
     let issuer: String
     /// True when the response contains `client_id`, as AM's does.
     let namesClient: Bool
 
-    /// Verifies the client and the redirect URI.
+    /// The way in which the response parameters reach the client (`response_mode`).
+    enum ResponseMode: String, Sendable, CaseIterable {
+        case query
+        /// In the fragment of the address, which a browser doesn't send to servers.
+        case fragment
+        /// In a form that the browser posts to the address (OAuth 2.0 Form Post Response Mode).
+        case formPost = "form_post"
+
+        /// Returns the mode of the response to a request, which may be an error in any of its parameters.
+        ///
+        /// A mode that isn't possible is refused later, with an error in the query. A request with the response type `none` has no
+        /// response to post, and browsers post forms to `http` and `https` only.
+        init(_ parameters: Parameters, to redirectURI: String?) {
+            let type = parameters["response_type"].flatMap { RegisteredClient.ResponseType(rawValue: $0) }
+            guard let name = parameters["response_mode"] ?? parameters.requestObjectResponseMode else {
+                self = type == .idToken ? .fragment : .query
+                return
+            }
+            let mode = Self(rawValue: name) ?? .query
+            let isWeb = ["http://", "https://"].contains { redirectURI?.lowercased().hasPrefix($0) ?? false }
+            let canPost = isWeb && type != RegisteredClient.ResponseType.none
+            self = mode != .formPost || canPost ? mode : .query
+        }
+
+        /// The modes that a request for a response type may name.
+        static func modes(of type: RegisteredClient.ResponseType) -> [Self] {
+            switch type {
+            case .code: [.query, .fragment, .formPost]
+            case .idToken: [.fragment, .formPost]
+            case .none: [.query, .fragment]
+            }
+        }
+    }
+
+    /// Verifies the client and the redirect URI, and reads what the response to any request needs, also to a refused one.
     ///
-    /// The server redirects only when both are valid, because an unverified address may belong to an attacker.
+    /// The server responds to the client only when both are valid, because an unverified address may belong to an attacker.
     init(
         _ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, _ time: RequestTime
     ) throws(OAuthErrorResponse) {
@@ -44,27 +77,36 @@ struct AuthorizationReturn: Sendable, Hashable {
         issuer = time.issuer(of: realm)
         namesClient = time.configuration.profile == .am
         state = parameters["state"]
-        usesFragment = parameters["response_mode"].map { $0 == "fragment" } ?? isIdentity
+        mode = ResponseMode(parameters, to: redirectURI)
     }
 
-    /// Redirects to the client with the response parameters, and with `iss`, `state` and `client_id` (RFC 9207, and AM).
+    /// Refuses the mode `form_post` for an address that browsers post no form to, such as one with an app's own scheme.
+    func requirePossibleMode(_ parameters: Parameters) throws(AuthorizationErrorResponse) {
+        guard mode == .formPost || parameters["response_mode"] != ResponseMode.formPost.rawValue else {
+            throw .invalidRequest("response_mode=form_post needs an http or https address in redirect_uri")
+        }
+    }
+
+    /// Sends the response parameters to the client, with `iss`, `state` and, as AM does, `client_id` (RFC 9207).
     ///
     /// Without a redirect URI the response is empty.
-    func response(_ answer: [(String, String)]) -> Response {
+    func response(_ answer: [(String, String)], at server: ServerContext) -> Response {
         guard let redirectURI else { return Response(status: .noContent) }
         var all = answer + [("iss", issuer)]
         if let state { all.append(("state", state)) }
         if namesClient { all.append(("client_id", client.id)) }
         let fields = all.map { (name: $0, value: $1) }
-        return OAuthReply.redirect(
-            to: usesFragment
-                ? "\(redirectURI)#\(FormCoding.encode(fields))" : FormCoding.address(redirectURI, adding: fields))
+        switch mode {
+        case .query: return OAuthReply.redirect(to: FormCoding.address(redirectURI, adding: fields))
+        case .fragment: return OAuthReply.redirect(to: "\(redirectURI)#\(FormCoding.encode(fields))")
+        case .formPost: return HTMLPage.formPost(fields, of: client, to: redirectURI).response(at: server)
+        }
     }
 
-    /// Redirects to the client with an error; without a redirect URI the error is JSON with status 400.
-    func response(to refusal: AuthorizationErrorResponse) throws -> Response {
+    /// Sends an error to the client; without a redirect URI the error is JSON with status 400.
+    func response(to refusal: AuthorizationErrorResponse, at server: ServerContext) throws -> Response {
         guard redirectURI != nil else { return try OAuthErrorResponse(.badRequest, refusal.code, refusal.message).response }
-        return response([("error", refusal.code), ("error_description", refusal.message)])
+        return response([("error", refusal.code), ("error_description", refusal.message)], at: server)
     }
 }
 
@@ -165,7 +207,7 @@ struct AuthorizationRequest: Sendable, Hashable {
             throw AuthorizationErrorResponse(
                 code: "unsupported_response_type", message: "Client does not support this response type.")
         }
-        let modes = type == .idToken ? ["fragment"] : ["query", "fragment"]
+        let modes = AuthorizationReturn.ResponseMode.modes(of: type).map(\.rawValue)
         if let mode = parameters["response_mode"], !modes.contains(mode) {
             throw .invalidRequest("The only response_mode is \(modes.joined(separator: " or "))")
         }

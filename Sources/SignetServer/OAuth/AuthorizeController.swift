@@ -41,15 +41,15 @@ struct AuthorizeController: Sendable {
         switch outcome {
         case .code(let code):
             server.logger.info("code given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
-            return target.response([("code", code)])
+            return target.response([("code", code)], at: server)
         case .idToken(let claims):
             server.logger.info("id_token given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
-            return target.response([("id_token", try await server.signer.sign(claims))])
+            return target.response([("id_token", try await server.signer.sign(claims))], at: server)
         case .confirmed:
-            return target.response([])
+            return target.response([], at: server)
         case .refused(let refusal):
             server.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
-            return try target.response(to: refusal)
+            return try target.response(to: refusal, at: server)
         case .login(let isForced, let journey):
             let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
@@ -98,6 +98,7 @@ struct AuthorizeController: Sendable {
     ) throws -> Outcome {
         do {
             let request = try AuthorizationRequest(parameters, of: target.client, tx.time.configuration.profile)
+            try target.requirePossibleMode(parameters)
             switch try login(for: request, parameters, of: target.client, expecting: try user.get(), tokens, &tx) {
             case .needed(let isForced, let journey):
                 if request.isSilent {

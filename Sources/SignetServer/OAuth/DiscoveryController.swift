@@ -31,7 +31,7 @@ struct DiscoveryController: Sendable {
             "acr_values_supported": .texts(trees.names(offeredIn: realm)), "scopes_supported": .texts(clients.scopes(in: realm)),
             "claims_supported": .texts(StandardClaims.names),
             "response_types_supported": .texts(RegisteredClient.ResponseType.allCases.map(\.rawValue)),
-            "response_modes_supported": .texts(["query", "fragment"]),
+            "response_modes_supported": .texts(AuthorizationReturn.ResponseMode.allCases.map(\.rawValue)),
             "grant_types_supported": .texts(TokenController.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": .texts(["S256"]), "subject_types_supported": .texts(["public"]),
             "id_token_signing_alg_values_supported": .texts(["RS256"]),

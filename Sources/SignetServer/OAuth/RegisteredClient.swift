@@ -46,7 +46,7 @@ public struct RegisteredClient: Sendable, Hashable {
     public enum ResponseType: String, Sendable, CaseIterable {
         /// An authorization code.
         case code
-        /// An id_token in the fragment of the redirect URI.
+        /// An id_token in the fragment of the redirect URI, or in a form that is posted there.
         ///
         /// The client gets it only with `prompt=none`, to learn if the session continues and whose it is.
         case idToken = "id_token"

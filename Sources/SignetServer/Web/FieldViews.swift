@@ -156,10 +156,10 @@ struct OtherView: Sendable {
     }
 
     private var redirect: Markup {
-        guard let address = view.text("redirectUrl"), CSPSource(address)?.text.hasPrefix("http") == true else { return outputs }
+        guard let address = view.text("redirectUrl"), let origin = CSPSource(address)?.origin else { return outputs }
         return tag("p") { "This step goes on elsewhere:" }
             + tag("p") {
-                tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { CSPSource(address)?.text ?? "" }
+                tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { origin }
             }
     }
 

@@ -16,6 +16,8 @@ struct HTMLPage: Sendable {
     var isWide = false
     /// The Content-Security-Policy sources to which a form of this page may lead the browser, in addition to this server.
     var formTargets: [String] = []
+    /// The value of `Referrer-Policy`.
+    var referrerPolicy = "same-origin"
     /// The time in seconds after which a browser without scripts reloads the page; nil for never.
     var refresh: Int?
     var headers: HTTPFields = [:]
@@ -25,7 +27,7 @@ struct HTMLPage: Sendable {
         let bytes = Array(Markup.document(document(server.contextPath, issuer: server.configuration.issuer)).utf8)
         var fields = headers
         fields[.cacheControl] = "no-store"
-        fields.setPageSecurity(formTargets: formTargets)
+        fields.setPageSecurity(formTargets: formTargets, referrerPolicy: referrerPolicy)
         return Response(bytes, type: "text/html; charset=UTF-8", status, headers: fields)
     }
 
@@ -65,8 +67,8 @@ extension HTTPFields {
     ///
     /// The page can only load resources from this server, cannot contain inline scripts or styles, cannot be framed, and shares no
     /// window reference with pages of other origins (`Cross-Origin-Opener-Policy`). It sends `Referer` to this server only: with
-    /// `no-referrer`, browsers would send `Origin: null` with its forms.
-    mutating func setPageSecurity(formTargets: [String] = []) {
+    /// `no-referrer`, browsers would send `Origin: null` with its forms, and with `same-origin` they send that to other servers.
+    mutating func setPageSecurity(formTargets: [String] = [], referrerPolicy: String = "same-origin") {
         let targets = (["'self'"] + formTargets).joined(separator: " ")
         set(
             "Content-Security-Policy",
@@ -74,7 +76,7 @@ extension HTTPFields {
                 + "form-action \(targets); base-uri 'none'; frame-ancestors 'none'")
         set("X-Content-Type-Options", "nosniff")
         set("X-Frame-Options", "DENY")
-        set("Referrer-Policy", "same-origin")
+        set("Referrer-Policy", referrerPolicy)
         set("Cross-Origin-Opener-Policy", "same-origin")
     }
 }

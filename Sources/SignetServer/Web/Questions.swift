@@ -85,9 +85,12 @@ extension HTMLPage {
     }
 }
 
-/// A source expression of a Content-Security-Policy for a URL: its origin, or only the scheme if it is an app's own scheme.
+/// A source expression of a Content-Security-Policy for a URL: its origin, or only the scheme if it is an app's own scheme or a
+/// policy cannot express the host.
 struct CSPSource: Sendable, Hashable {
     let text: String
+    /// The origin of an `http` or `https` URL; nil for other URLs, and for a host with unusual characters.
+    let origin: String?
 
     /// Creates the source of a URL; nil when a policy cannot express it.
     init?(_ address: String) {
@@ -97,16 +100,17 @@ struct CSPSource: Sendable, Hashable {
             scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
         else { return nil }
         guard scheme == "http" || scheme == "https" else {
-            text = "\(scheme):"
+            (text, origin) = ("\(scheme):", nil)
             return
         }
         let rest = address[address.index(after: colon)...]
         let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
-        guard rest.hasPrefix("//"), !authority.isEmpty,
-            authority.utf8.allSatisfy({
-                (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || "-.:[]".utf8.contains($0)
-            })
-        else { return nil }
-        text = "\(scheme)://\(authority)"
+        guard rest.hasPrefix("//"), !authority.isEmpty else { return nil }
+        let isUsual = authority.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || "-.:[]".utf8.contains($0)
+        }
+        origin = isUsual ? "\(scheme)://\(authority)" : nil
+        // A policy has no expression for an IPv6 address, and for other characters (Content Security Policy Level 3 section 2.3.1).
+        text = isUsual && !authority.contains("[") ? "\(scheme)://\(authority)" : "\(scheme):"
     }
 }

@@ -12,7 +12,7 @@ struct ConformanceProfileTests {
 
     @Test(
         "With the profile openid, responses of the authorization endpoint have no client_id",
-        arguments: ["query"])
+        arguments: ["query", "form_post"])
     func omitsClientID(mode: String) async throws {
         try await TestServer.run(Self.openid) { server in
             let session = try await server.session()

@@ -133,7 +133,7 @@ struct SessionCheckTests {
         try await TestServer.run { server in
             let document = try await server.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:]).json
             #expect(document["response_types_supported"] == .array(["code", "id_token", "none"]))
-            #expect(document["response_modes_supported"] == .array(["query", "fragment"]))
+            #expect(document["response_modes_supported"] == .array(["query", "fragment", "form_post"]))
         }
     }
 

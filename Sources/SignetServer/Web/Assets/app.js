@@ -1,5 +1,5 @@
 // Improves the server's pages, which work without scripts too: polls during a wait without reloading the page, passes WebAuthn
-// requests to the browser, and prevents a form from being sent twice.
+// requests to the browser, sends a form that only passes a response on, and prevents a form from being sent twice.
 "use strict";
 
 (() => {
@@ -13,6 +13,9 @@
   window.addEventListener("pageshow", () => {
     for (const form of document.forms) delete form.dataset.sent;
   });
+
+  // A response for an app.
+  document.querySelector("form[data-submit]")?.requestSubmit();
 
   // Waiting.
   const wait = document.querySelector("[data-poll]");
