@@ -122,6 +122,10 @@ struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     static let consentRequired = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
     static let accessDenied = AuthorizationErrorResponse(
         code: "access_denied", message: "Resource Owner did not authorize the request")
+    /// The server offers no journey that meets the essential values of `acr` (OpenID Connect Core Error Code
+    /// unmet_authentication_requirements 1.0).
+    static let unmetAuthenticationRequirements = AuthorizationErrorResponse(
+        code: "unmet_authentication_requirements", message: "The requested acr is not offered.")
 
     static func invalidRequest(_ message: String) -> AuthorizationErrorResponse {
         AuthorizationErrorResponse(code: "invalid_request", message: message)
@@ -148,6 +152,10 @@ struct AuthorizationRequest: Sendable, Hashable {
     ///
     /// AM maps `acr_values` to journeys in this way.
     let journeys: [String]
+    /// True when the request must fail if none of ``journeys`` exists.
+    let requiresJourney: Bool
+    /// The claims that the client requests by name; nil for a request without the parameter.
+    let claims: ClaimsRequest?
 
     /// Reads a request.
     /// - Parameters:
@@ -169,7 +177,13 @@ struct AuthorizationRequest: Sendable, Hashable {
         nonce = parameters["nonce"]
         challenge = responseType == .code ? try Self.challenge(parameters, isRequired: client.requiresPKCE) : nil
         prompts = try Self.prompts(parameters)
-        journeys = parameters.words("acr_values")
+        claims = try Self.claims(parameters, of: client)
+        let context = claims?.idToken["acr"]
+        if let context, context.isEssential, let values = context.texts {
+            (journeys, requiresJourney) = (values, true)
+        } else {
+            (journeys, requiresJourney) = (parameters.words("acr_values") + (context?.texts ?? []), false)
+        }
         if let age = parameters["max_age"] {
             guard let seconds = UInt32(age) else { throw .invalidRequest("max_age is not a number of seconds") }
             maxAge = Double(seconds)
@@ -177,6 +191,13 @@ struct AuthorizationRequest: Sendable, Hashable {
             maxAge = nil
         }
         try requireSilence(parameters)
+    }
+
+    private static func claims(
+        _ parameters: Parameters, of client: RegisteredClient
+    ) throws(AuthorizationErrorResponse) -> ClaimsRequest? {
+        guard let text = parameters["claims"] else { return nil }
+        return try ClaimsRequest(text).limited(to: client.scopes)
     }
 
     /// Returns the scopes of a request: all scopes of the client when it names none.
@@ -262,6 +283,25 @@ struct AuthorizationRequest: Sendable, Hashable {
         return prompts
     }
 
+    /// The scopes and the claims that the user consents to.
+    ///
+    /// No scope contains a space, so a claim has a name that no scope has.
+    var consents: [String] { scopes + (claims?.names ?? []).map { "claim \($0)" } }
+
+    /// Returns the users that the request accepts, which `id_token_hint` or the claim `sub` name.
+    /// - Parameters:
+    ///   - hint: The user that `id_token_hint` names.
+    ///   - realm: The realm of the client.
+    /// - Returns: The users; nil for any user.
+    /// - Throws: `invalid_request` when the two have no user in common.
+    func users(hinted hint: UserKey?, in realm: RealmPath) throws(AuthorizationErrorResponse) -> Set<UserKey>? {
+        guard let subjects = claims?.subjects else { return hint.map { Set([$0]) } }
+        var users = Set(subjects.map { UserKey(realm: realm, name: $0) })
+        if let hint { users.formIntersection([hint]) }
+        guard !users.isEmpty else { throw .invalidRequest("The request names no user, or different users") }
+        return users
+    }
+
     /// True when the request forbids pages.
     var isSilent: Bool { prompts.contains(.none) }
 
@@ -272,7 +312,7 @@ struct AuthorizationRequest: Sendable, Hashable {
     }
 }
 
-/// The scopes that users have consented to, by user and client.
+/// The scopes and claims that users have consented to, by user and client (``AuthorizationRequest/consents``).
 struct ConsentStore {
     private struct Key: RowName {
         let user: UserKey

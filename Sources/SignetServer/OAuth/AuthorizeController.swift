@@ -17,7 +17,7 @@ struct AuthorizeController: Sendable {
         case confirmed
         /// The user has to log in: when `isForced`, despite a session; with `journey`, if the request asks for one.
         case login(isForced: Bool, journey: String?)
-        case consent(PresentedSession, scopes: [String], csrf: String)
+        case consent(PresentedSession, AuthorizationRequest, csrf: String)
         case refused(AuthorizationErrorResponse)
     }
 
@@ -33,10 +33,10 @@ struct AuthorizeController: Sendable {
         }
         let tokens = request.sessionTokens(server.configuration.cookieName)
         let request = parameters
-        let user = try await expectedUser(request)
+        let user = try await hintedUser(request)
         let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(request, in: realm, tx.clients, tx.time)
-            return (target, try Self.outcome(of: request, target, expecting: user, decision, tokens, &tx))
+            return (target, try Self.outcome(of: request, target, hint: user, decision, tokens, &tx))
         }
         switch outcome {
         case .code(let code):
@@ -53,12 +53,12 @@ struct AuthorizeController: Sendable {
         case .login(let isForced, let journey):
             let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
-        case .consent(let presented, let scopes, let csrf):
+        case .consent(let presented, let asked, let csrf):
             // The form repeats the request's parameters, because the request may have come in a form itself.
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
-                client: target.client, user: presented.session.user, scopes: scopes, hidden: hidden,
-                target: target.redirectURI ?? ""
+                client: target.client, user: presented.session.user, scopes: asked.scopes, claims: asked.claims?.names ?? [],
+                hidden: hidden, target: target.redirectURI ?? ""
             ).response(at: server)
         }
     }
@@ -66,7 +66,7 @@ struct AuthorizeController: Sendable {
     /// Returns the user that `id_token_hint` names; nil for a request without a hint.
     ///
     /// The result is a failure for a hint that is not an id_token of this server.
-    private func expectedUser(_ request: Parameters) async throws -> Result<UserKey?, AuthorizationErrorResponse> {
+    private func hintedUser(_ request: Parameters) async throws -> Result<UserKey?, AuthorizationErrorResponse> {
         guard let text = request["id_token_hint"] else { return .success(nil) }
         guard let hint = try await IDTokenHint(text, at: server) else {
             return .failure(.invalidRequest("id_token_hint is not an id_token of this server"))
@@ -93,25 +93,26 @@ struct AuthorizeController: Sendable {
 
     /// Decides a request with a valid client and redirect URI: login first, then consent, then the code.
     private static func outcome(
-        of parameters: Parameters, _ target: AuthorizationReturn, expecting user: Result<UserKey?, AuthorizationErrorResponse>,
+        of parameters: Parameters, _ target: AuthorizationReturn, hint: Result<UserKey?, AuthorizationErrorResponse>,
         _ decision: Decision, _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Outcome {
         do {
             let request = try AuthorizationRequest(parameters, of: target.client, tx.time.configuration.profile)
             try target.requirePossibleMode(parameters)
-            switch try login(for: request, parameters, of: target.client, expecting: try user.get(), tokens, &tx) {
+            let users = try request.users(hinted: try hint.get(), in: target.client.key.realm)
+            switch try login(for: request, parameters, of: target.client, expecting: users, tokens, &tx) {
             case .needed(let isForced, let journey):
                 if request.isSilent {
                     // A login is forced for a session that does not satisfy the request.
-                    let isAboutLogin = isForced || parameters["id_token_hint"] != nil
+                    let isAboutLogin = isForced || users != nil
                     throw isAboutLogin ? AuthorizationErrorResponse.loginRequired : AuthorizationErrorResponse.interactionRequired
                 }
                 return .login(isForced: isForced, journey: journey)
             case .present(let presented, let completed):
                 guard try hasConsent(for: request, of: target.client, presented, decision, &tx) else {
-                    return .consent(presented, scopes: request.scopes, csrf: tx.csrf(of: presented.token))
+                    return .consent(presented, request, csrf: tx.csrf(of: presented.token))
                 }
-                return grant(request, to: target, presented, journey: completed, &tx)
+                return try grant(request, to: target, presented, journey: completed, &tx)
             }
         } catch let refusal as AuthorizationErrorResponse {
             return .refused(refusal)
@@ -120,7 +121,7 @@ struct AuthorizeController: Sendable {
 
     /// The state of the user's login.
     private enum Login {
-        /// The session satisfies the request; `journey` is the requested journey that the user has completed in it.
+        /// The session satisfies the request; `journey` is the journey for the claim `acr`, which the user has completed in it.
         case present(PresentedSession, journey: String?)
         case needed(isForced: Bool, journey: String?)
     }
@@ -130,28 +131,35 @@ struct AuthorizeController: Sendable {
     ///   - request: The request.
     ///   - parameters: The parameters of the request.
     ///   - client: The client of the request.
-    ///   - user: The user that `id_token_hint` names; nil for any user.
+    ///   - users: The users that the request names; nil for any user.
     ///   - tokens: The session tokens that the browser sent.
     ///   - tx: The transaction.
-    /// - Returns: A session of that user, or the login that is needed for one.
+    /// - Returns: A session of such a user, or the login that is needed for one.
     /// - Throws: `login_required` when another user logged in for this request, because a response must not be about another user
-    ///   (OpenID Connect Core section 3.1.2.2).
+    ///   (OpenID Connect Core section 3.1.2.2); `unmet_authentication_requirements` when no journey has an essential `acr`.
     private static func login(
-        for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, expecting user: UserKey?,
+        for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, expecting users: Set<UserKey>?,
         _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Login {
-        let present = try tx.session(tokens, in: client.key.realm)
+        let realm = client.key.realm
+        let present = try tx.session(tokens, in: realm)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
-        let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
+        let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: realm) ?? false }
+        guard !journeys.isEmpty || !request.requiresJourney else {
+            throw AuthorizationErrorResponse.unmetAuthenticationRequirements
+        }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
-        if let user, let other = present?.session, other.user != user {
+        if let users, let other = present?.session, !users.contains(other.user) {
             guard !tx.hasLoggedIn(other, since: parameters) else { throw AuthorizationErrorResponse.loginRequired }
             return .needed(isForced: true, journey: journeys.first)
         }
         guard let presented = present, journeys.isEmpty || completed != nil,
             tx.hasLoggedIn(presented.session, since: parameters) || !request.wantsLogin(presented.session, at: tx.now)
         else { return .needed(isForced: present != nil, journey: journeys.first) }
-        return .present(presented, journey: completed)
+        // A client that asks for `acr` gets the one of the session when its values don't select a journey.
+        guard completed == nil, request.claims?.idToken["acr"] != nil else { return .present(presented, journey: completed) }
+        let current = presented.session.trees.sorted().first { tx.trees[$0]?.isOffered(in: realm) ?? false }
+        return .present(presented, journey: current)
     }
 
     /// Returns true when the user consents to the request, or doesn't have to.
@@ -171,10 +179,10 @@ struct AuthorizeController: Sendable {
         let user = presented.session.user
         if let allows = decision.allows {
             guard allows else { throw AuthorizationErrorResponse.accessDenied }
-            if decision.saves { try tx.consents.save(request.scopes, by: client.key, of: user) }
+            if decision.saves { try tx.consents.save(request.consents, by: client.key, of: user) }
             return true
         }
-        if !isPrompted, try tx.consents.covers(request.scopes, by: client.key, of: user) { return true }
+        if !isPrompted, try tx.consents.covers(request.consents, by: client.key, of: user) { return true }
         if request.isSilent { throw AuthorizationErrorResponse.consentRequired }
         return false
     }
@@ -183,18 +191,18 @@ struct AuthorizeController: Sendable {
     private static func grant(
         _ request: AuthorizationRequest, to target: AuthorizationReturn, _ presented: PresentedSession, journey: String?,
         _ tx: inout ServerTransaction
-    ) -> Outcome {
+    ) throws -> Outcome {
         let grant = Grant(
             client: target.client.key, user: presented.session.user, scopes: request.scopes,
             authenticatedAt: presented.session.authenticatedAt, session: TokenHash(presented.token), nonce: request.nonce,
-            journey: journey, generation: presented.session.generation)
+            journey: journey, generation: presented.session.generation, claims: request.claims)
         switch request.responseType {
         case .code:
             return .code(
                 tx.tokens.code(
                     for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
                     lifetime: target.client.lifetimes(tx.time).authorizationCode))
-        case .idToken: return .idToken(claims: tx.idTokenClaims(of: grant, for: target.client, nonce: request.nonce))
+        case .idToken: return .idToken(claims: try tx.idTokenClaims(of: grant, for: target.client, nonce: request.nonce))
         case .none: return .confirmed
         }
     }

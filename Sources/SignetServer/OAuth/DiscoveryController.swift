@@ -39,7 +39,7 @@ struct DiscoveryController: Sendable {
             "introspection_endpoint_auth_methods_supported": .texts(["client_secret_basic", "client_secret_post"]),
             "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
-            "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(false),
+            "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(true),
         ]
         if time.configuration.profile == .am { document["version"] = .string("3.0") }
         return document

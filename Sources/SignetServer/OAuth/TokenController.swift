@@ -19,9 +19,13 @@ struct TokenController: Sendable {
         let realm = context.realm
         let form = try await request.form(context)
         let credentials = try ClientCredentials(request, form)
-        let (issued, claims) = try await server.store.write { tx in
+        typealias Outcome = Result<(IssuedTokens, [String: JSONValue]?), OAuthErrorResponse>
+        let (issued, claims) = try await server.store.write { tx -> Outcome in
             let client = try tx.client(credentials, in: realm)
-            return try Self.exchange(form, client, &tx).map { ($0, tx.idTokenClaims($0, client)) }
+            switch try Self.exchange(form, client, &tx) {
+            case .success(let issued): return .success((issued, try tx.idTokenClaims(issued, client)))
+            case .failure(let refusal): return .failure(refusal)
+            }
         }.get()
         if let grant = GrantType(rawValue: form["grant_type"] ?? "") { server.telemetry.count([.tokens(grant)]) }
         server.logger.info(
@@ -63,15 +67,15 @@ extension ServerTransaction {
     /// Returns the claims of the id_token; nil when the client didn't request the scope `openid`.
     fileprivate func idTokenClaims(
         _ issued: IssuedTokens, _ client: RegisteredClient
-    ) -> [String: JSONValue]? {
+    ) throws -> [String: JSONValue]? {
         guard issued.scopes.contains("openid") else { return nil }
-        var claims = idTokenClaims(of: issued.grant, for: client, nonce: issued.isFirst ? issued.grant.nonce : nil)
+        var claims = try idTokenClaims(of: issued.grant, for: client, nonce: issued.isFirst ? issued.grant.nonce : nil)
         claims["at_hash"] = .string(TokenSigner.hash(ofAccessToken: issued.accessToken))
         return claims
     }
 
-    /// Returns the claims that every id_token of a grant contains.
-    func idTokenClaims(of grant: Grant, for client: RegisteredClient, nonce: String?) -> [String: JSONValue] {
+    /// Returns the claims of an id_token of a grant: those that every id_token contains, and those that the client requested.
+    func idTokenClaims(of grant: Grant, for client: RegisteredClient, nonce: String?) throws -> [String: JSONValue] {
         let issuedAt = Int64(now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
             "iss": .string(time.issuer(of: grant.user.realm)), "sub": .string(grant.user.name), "aud": .string(client.id),
@@ -86,6 +90,9 @@ extension ServerTransaction {
         }
         if let journey = grant.journey { claims["acr"] = .string(journey) }
         if let nonce { claims["nonce"] = .string(nonce) }
+        if let requested = grant.claims?.idToken, !requested.isEmpty, let record = try directory[grant.user] {
+            claims.merge(StandardClaims.claims(of: record, grant.user, requested: requested)) { own, _ in own }
+        }
         return claims
     }
 }

@@ -17,6 +17,8 @@ struct Grant: Codable, Sendable, Hashable {
     var journey: String?
     /// The id of the user's password at the login (``UserRecord/generation``).
     var generation: String?
+    /// The claims that the client requested by name; nil when it requested none.
+    var claims: ClaimsRequest?
 }
 
 /// An authorization code that was not exchanged yet.

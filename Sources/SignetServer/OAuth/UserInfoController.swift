@@ -18,7 +18,11 @@ struct UserInfoController: Sendable {
                     .forbidden, "insufficient_scope", "The scope openid is needed",
                     headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"openid\""])
             }
-            return StandardClaims.claims(of: record, access.grant.user, scopes: access.scopes)
+            var claims = StandardClaims.claims(of: record, access.grant.user, scopes: access.scopes)
+            if let requested = access.grant.claims?.userInfo {
+                claims.merge(StandardClaims.claims(of: record, access.grant.user, requested: requested)) { own, _ in own }
+            }
+            return claims
         }
         return try OAuthReply.make(.ok, claims)
     }
@@ -42,6 +46,11 @@ enum StandardClaims {
 
     static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
 
+    /// Returns the names of the claims that only other scopes than these cover.
+    static func names(outside scopes: [String]) -> Set<String> {
+        byScope.reduce(into: Set()) { if !scopes.contains($1.key) { $0.formUnion($1.value) } }
+    }
+
     /// Returns the claims to disclose.
     ///
     /// Standard claims need the scope that covers them; all other claims are always included.
@@ -51,6 +60,21 @@ enum StandardClaims {
         var claims = record.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }
         claims["sub"] = .string(user.name)
         if open.contains("name"), claims["name"] == nil { claims["name"] = .string(user.name) }
+        return claims
+    }
+
+    /// Returns the claims that a client requested by name, as far as the user has them with an accepted value.
+    ///
+    /// A claim without an accepted value is left out, also when it is essential (OpenID Connect Core 1.0 section 5.5.1).
+    static func claims(
+        of record: UserRecord, _ user: UserKey, requested: [String: ClaimRequest]
+    ) -> [String: JSONValue] {
+        var claims: [String: JSONValue] = [:]
+        for (name, request) in requested where !ClaimsRequest.reservedNames.contains(name) {
+            var value = record.claims[name]
+            if name == "name", value == nil { value = .string(user.name) }
+            if let known = value, request.accepts(known) { claims[name] = known }
+        }
         return claims
     }
 }

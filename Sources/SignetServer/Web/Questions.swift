@@ -5,15 +5,17 @@ extension HTMLPage {
     ///   - client: The client.
     ///   - user: The user.
     ///   - scopes: The requested scopes.
+    ///   - claims: The names of the attributes that the client requests one by one.
     ///   - hidden: The parameters of the request, which the form sends again.
     ///   - target: The redirect URI, to which the form leads.
     /// - Returns: The page, whose form can lead the browser only to this server and to the origin of `target`.
     static func consent(
-        client: RegisteredClient, user: UserKey, scopes: [String], hidden: [(name: String, value: String)], target: String
+        client: RegisteredClient, user: UserKey, scopes: [String], claims: [String], hidden: [(name: String, value: String)],
+        target: String
     ) -> HTMLPage {
         HTMLPage(
             title: "Allow \(client.id)?",
-            content: list(scopes, "\(client.id) asks to be allowed:")
+            content: list(scopes, claims, "\(client.id) asks to be allowed:")
                 + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(hidden, saves: true),
             formTargets: CSPSource(target).map { [$0.text] } ?? [])
     }
@@ -42,7 +44,7 @@ extension HTMLPage {
         HTMLPage(
             title: "Allow \(device.client.id)?",
             content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
-                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, "It asks to be allowed:")
+                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, [], "It asks to be allowed:")
                 + question([("csrf", csrf), ("user_code", device.userCode)], saves: false))
     }
 
@@ -51,9 +53,15 @@ extension HTMLPage {
             title: isAllowed ? "Allowed" : "Denied", content: tag("p") { "You can go back to your device now." })
     }
 
-    private static func list(_ scopes: [String], _ introduction: String) -> Markup {
-        guard !scopes.isEmpty else { return tag("p") { "It asks for everything that it is registered for." } }
-        return tag("p") { introduction } + tag("ul") { for scope in scopes { tag("li") { meaning(of: scope) } } }
+    private static func list(_ scopes: [String], _ claims: [String], _ introduction: String) -> Markup {
+        guard !scopes.isEmpty || !claims.isEmpty else {
+            return tag("p") { "It asks for everything that it is registered for." }
+        }
+        return tag("p") { introduction }
+            + tag("ul") {
+                for scope in scopes { tag("li") { meaning(of: scope) } }
+                for claim in claims { tag("li") { "to read the attribute \(claim)" } }
+            }
     }
 
     /// Returns the meaning of a standard scope (OpenID Connect Core 1.0 section 5.4), or the name of any other scope.
