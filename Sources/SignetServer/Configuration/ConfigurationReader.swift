@@ -326,6 +326,8 @@ struct ConfigurationReader {
         client.refreshTokens = reader.choice("refreshTokens", "rotate", kinds) ?? client.refreshTokens
         client.requiresConsent = reader.bool("requireConsent", client.requiresConsent)
         client.requiresPKCE = reader.bool("requirePKCE", client.requiresPKCE)
+        client.userInfoSignedResponse =
+            reader.optionalChoice("userinfoSignedResponseAlg", ["RS256": true], default: "JSON without a signature") ?? false
         let defaults = configuration.lifetimes
         let lifetimes = lifetimes(&reader, defaults)
         if lifetimes != defaults { client.lifetimes = lifetimes }

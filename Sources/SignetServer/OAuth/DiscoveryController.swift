@@ -35,6 +35,7 @@ struct DiscoveryController: Sendable {
             "grant_types_supported": .texts(TokenController.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": .texts(["S256"]), "subject_types_supported": .texts(["public"]),
             "id_token_signing_alg_values_supported": .texts(["RS256"]),
+            "userinfo_signing_alg_values_supported": .texts(["RS256"]),
             "token_endpoint_auth_methods_supported": authentication, "revocation_endpoint_auth_methods_supported": authentication,
             "introspection_endpoint_auth_methods_supported": .texts(["client_secret_basic", "client_secret_post"]),
             "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),

@@ -82,6 +82,13 @@ enum OAuthReply {
         return response
     }
 
+    /// Returns a signed token as the body (`application/jwt`, RFC 7519 section 10.3.1).
+    static func token(_ text: String) -> Response {
+        var headers: HTTPFields = [.cacheControl: "no-store"]
+        headers.set("Pragma", "no-cache")
+        return Response(Array(text.utf8), type: "application/jwt", headers: headers)
+    }
+
     /// Redirects a browser, without a body.
     ///
     /// One SDK treats a body that is not JSON as an error.

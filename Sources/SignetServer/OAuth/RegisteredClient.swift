@@ -29,6 +29,8 @@ public struct RegisteredClient: Sendable, Hashable {
     public var requiresConsent = false
     /// True when an authorization request without a PKCE challenge is rejected.
     public var requiresPKCE = true
+    /// True when the response of `userinfo` is a token signed with RS256 (`userinfo_signed_response_alg`); false for JSON.
+    public var userInfoSignedResponse = false
     /// The lifetimes of the client's tokens and codes; nil for ``ServerConfiguration/lifetimes``.
     public var lifetimes: TokenLifetimes?
 

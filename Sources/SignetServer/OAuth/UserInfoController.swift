@@ -9,7 +9,7 @@ struct UserInfoController: Sendable {
     func userInfo(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = context.realm
         guard let token = try await token(request, context) else { throw OAuthErrorResponse.noToken }
-        let claims = try await server.store.read { tx in
+        let (claims, isSigned) = try await server.store.read { tx -> ([String: JSONValue], Bool) in
             guard let access = try tx.tokens.access(token, in: realm),
                 let record = try tx.directory[access.grant.user]
             else { throw OAuthErrorResponse.invalidToken("The access token is invalid or has expired") }
@@ -22,9 +22,23 @@ struct UserInfoController: Sendable {
             if let requested = access.grant.claims?.userInfo {
                 claims.merge(StandardClaims.claims(of: record, access.grant.user, requested: requested)) { own, _ in own }
             }
-            return claims
+            guard tx.clients[access.grant.client]?.userInfoSignedResponse == true else { return (claims, false) }
+            return (Self.signed(claims, for: access.grant.client, issuer: tx.time.issuer(of: realm)), true)
         }
-        return try OAuthReply.make(.ok, claims)
+        guard isSigned else { return try OAuthReply.make(.ok, claims) }
+        return OAuthReply.token(try await server.signer.sign(claims))
+    }
+
+    /// Returns the claims of a signed response (OpenID Connect Core 1.0 section 5.3.2).
+    ///
+    /// Without the claims of tokens, which a user's attributes could otherwise imitate, it isn't accepted as an id_token.
+    private static func signed(
+        _ claims: [String: JSONValue], for client: ClientKey, issuer: String
+    ) -> [String: JSONValue] {
+        var signed = claims.filter { $0.key == "sub" || !ClaimsRequest.reservedNames.contains($0.key) }
+        signed["iss"] = .string(issuer)
+        signed["aud"] = .string(client.id)
+        return signed
     }
 
     private func token(_ request: Request, _ context: AppRequestContext) async throws -> String? {

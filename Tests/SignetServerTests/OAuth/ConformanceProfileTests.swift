@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The conformance profile")
+@Suite("The conformance profile, and signed userinfo")
 struct ConformanceProfileTests {
     private static let openid = ServerConfiguration.sample { $0.profile = .openid }
 
@@ -65,13 +65,56 @@ struct ConformanceProfileTests {
         }
     }
 
-    @Test("The configuration file sets the profile, and refuses other words")
+    @Test("The configuration file sets the profile and the signature of userinfo, and refuses other words")
     func readsProfile() throws {
         #expect(try ServerConfiguration(yaml: "realms: [/]").profile == .am)
         #expect(try ServerConfiguration(yaml: "profile: am").profile == .am)
         #expect(try ServerConfiguration(yaml: "{profile: openid, server: {issuer: Harbor}}").profile == .openid)
+        let file = try ServerConfiguration(yaml: "clients: [{id: a, userinfoSignedResponseAlg: RS256}, {id: b}]")
+        #expect(file.clients.map(\.userInfoSignedResponse) == [true, false])
         for text in ["profile: fapi", "profile: [am]", "server: {profile: openid}"] {
             #expect(throws: ConfigurationError.self) { try ServerConfiguration(yaml: text) }
+        }
+        for algorithm in ["ES256", "none", "rs256", "true"] {
+            let text = "clients: [{id: a, userinfoSignedResponseAlg: \(algorithm)}]"
+            #expect(throws: ConfigurationError.self) { try ServerConfiguration(yaml: text) }
+        }
+    }
+
+    @Test("A client can get its userinfo signed, with the issuer and the client", arguments: ConformanceProfile.allCases)
+    func signsUserInfo(profile: ConformanceProfile) async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.profile = profile
+            $0.clients.append(
+                RegisteredClient(id: "signed", redirectURIs: [TestServer.redirectURI]) { $0.userInfoSignedResponse = true })
+            // The attributes imitate the claims of an id_token.
+            $0.users[0].claims = [
+                "email": "mira@example.test", "department": "Lab", "tokenName": "id_token", "realm": "/", "sid": "x",
+                "azp": "signed", "iss": "x", "aud": "x", "exp": .integer(4_102_444_800), "iat": .integer(1),
+                "auth_time": .integer(1),
+            ]
+        }
+        try await TestServer.run(configuration) { server in
+            let request: [String: String?] = ["scope": "openid email"]
+            let tokens = try await server.tokens(client: "signed", request)
+            let reply = try await server.userInfo(tokens.access)
+            #expect(reply.status == 200 && reply.header("Content-Type") == "application/jwt")
+            #expect(reply.header("Cache-Control") == "no-store")
+            let claims = try await server.claims(reply.text)
+            #expect(
+                claims == [
+                    "iss": "http://127.0.0.1:8080/am/oauth2", "aud": "signed", "sub": "mira", "email": "mira@example.test",
+                    "department": "Lab",
+                ])
+            // It is not an id_token.
+            let hint: [String: String?] = ["id_token_hint": reply.text]
+            let answer = try await server.authorize(try await server.session(), client: "signed", hint).location
+            #expect(answer["error"] == "invalid_request")
+            // An error has JSON, and other clients get JSON.
+            let refused = try await server.userInfo("x")
+            #expect(refused.status == 401 && refused.error == "invalid_token")
+            let other = try await server.userInfo(try await server.tokens(request).access)
+            #expect(other.json["email"] == "mira@example.test")
         }
     }
 }
