@@ -28,6 +28,29 @@ extension Request {
         return action
     }
 
+    /// True when the response is to be a page: the request accepts `text/html`, and is one of a browser that opens an address or
+    /// sends a form.
+    ///
+    /// `text/html` alone doesn't prove a browser: Java's `HttpURLConnection` sends it with every request of a program. Browsers
+    /// also accept `application/xhtml+xml`, and `Sec-Fetch-Mode` of newer ones is `navigate` (W3C Fetch Metadata).
+    var acceptsHTML: Bool {
+        accepts("text/html") && (accepts("application/xhtml+xml") || header("sec-fetch-mode") == "navigate")
+    }
+
+    /// Returns true when `Accept` names a media type, in lowercase, and doesn't exclude it.
+    private func accepts(_ type: String) -> Bool {
+        headers[values: .accept].contains { value in
+            value.lowercased().split(separator: ",").contains { range in
+                let parts = range.split(separator: ";").map { $0.trimming(" \t") }
+                // A weight of zero excludes the type (RFC 9110 section 12.4.2).
+                let isExcluded = parts.dropFirst().contains {
+                    $0.hasPrefix("q=0") && $0.dropFirst(3).allSatisfy { ".0".contains($0) }
+                }
+                return parts.first == type[...] && !isExcluded
+            }
+        }
+    }
+
     /// True when the content type is `application/json`; a `charset` must be UTF-8.
     var saysJSON: Bool {
         let parts = (header("content-type") ?? "").lowercased().split(separator: ";").map { $0.trimming(" \t") }

@@ -21,18 +21,20 @@ struct ErrorMiddleware: RouterMiddleware {
             // The request isn't HTTP: the HTTP layer below answers it.
             throw error
         } catch {
-            return try response(to: error, request.method, context)
+            return try response(to: error, request, context)
         }
     }
 
     private func response(
-        to error: any Error, _ method: HTTPRequest.Method, _ context: AppRequestContext
+        to error: any Error, _ request: Request, _ context: AppRequestContext
     ) throws -> Response {
         if let refusal = error as? OAuthErrorResponse, context.family == .oauth2 {
             server.logger.info(
                 "OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
             context.log.update { $0.problem = refusal.code }
-            if context.route == .authorize, server.configuration.authorizeErrors == .page {
+            // Programs request endSession too, and only browsers request authorize.
+            let isForBrowser = context.route == .authorize || (context.route == .endSession && request.acceptsHTML)
+            if isForBrowser, server.configuration.authorizeErrors == .page {
                 return HTMLPage.authorizationError(refusal, in: context.realm, baseURL: server.baseURL).response(at: server)
             }
             return try refusal.response
@@ -40,7 +42,8 @@ struct ErrorMiddleware: RouterMiddleware {
         let refusal = apiError(error, context)
         if refusal.status == .contentTooLarge { server.telemetry.count([.refused(.bodyTooLarge)]) }
         context.log.update { $0.problem = refusal.message }
-        return try refusal.response(for: context, method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
+        return try refusal.response(
+            for: context, request.method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
     }
 
     private func apiError(_ error: any Error, _ context: AppRequestContext) -> APIError {

@@ -1,4 +1,4 @@
-/// The format of errors of the authorization endpoint that cannot be sent to a client.
+/// The format of errors of the authorization endpoint that cannot be sent to a client, and of errors of `endSession` in a browser.
 ///
 /// The server redirects only to a redirect URI that it has verified. Other errors are for the browser.
 public enum AuthorizeErrorFormat: String, Sendable, CaseIterable {

@@ -1,0 +1,46 @@
+import HTTPTypes
+
+/// The pages of a logout that an app or a user has begun at `endSession`.
+extension HTMLPage {
+    /// Returns the page that asks the user whether to end the session of the browser.
+    /// - Parameters:
+    ///   - user: The user of the session.
+    ///   - action: The path to which the form is sent.
+    ///   - hidden: The fields of the form, with the CSRF token of the session.
+    ///   - target: The address to which the browser goes afterwards; nil for a page of this server.
+    /// - Returns: The page, whose form can lead the browser only to this server and to the origin of `target`.
+    static func signOut(
+        _ user: UserKey, action: String, hidden: [(name: String, value: String)], to target: LogoutReturn?
+    ) -> HTMLPage {
+        HTMLPage(
+            title: "Sign out?",
+            content: tag("p") { "You are signed in as \(user.name)." }
+                + tag("p") {
+                    if let target {
+                        "When you sign out, you return to \(target.clientID)."
+                    } else {
+                        "When you sign out, apps that use this sign-in ask you to sign in again."
+                    }
+                }
+                + tag("form", ["method": "post", "action": action]) {
+                    for (name, value) in hidden { PagePart.hidden(name, value) }
+                    tag("div", ["class": "buttons"]) { PagePart.button("Sign out") }
+                },
+            formTargets: target.flatMap { CSPSource($0.address) }.map { [$0.text] } ?? [])
+    }
+
+    /// Returns the page for a browser whose session has ended.
+    static func signedOut(_ headers: HTTPFields) -> HTMLPage {
+        HTMLPage(title: "You are signed out", content: tag("p") { "Your session has ended." }, headers: headers)
+    }
+
+    /// Returns the page for a logout without a session.
+    /// - Parameter target: The address to which a link leads; nil for no link.
+    /// - Returns: The page.
+    static func notSignedIn(returningTo target: LogoutReturn?) -> HTMLPage {
+        HTMLPage(
+            title: "You are not signed in",
+            content: tag("p") { "There is no session in this browser." }
+                + (target.map { PagePart.link("Return to \($0.clientID)", to: $0.address) } ?? .nothing))
+    }
+}
