@@ -101,6 +101,21 @@ public final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
+    /// Sends a request and returns the status of the response as soon as its head has arrived.
+    ///
+    /// The body is not read. A connection on which a part of the body is still to come is closed.
+    /// - Parameter request: The request. Its timeout is the maximum time until the head of the response.
+    /// - Returns: The status code.
+    /// - Throws: ``TransportError`` when no head of a response arrives in time.
+    package func status(of request: HTTPRequest) async throws(TransportError) -> Int {
+        let client = try clients.client(for: request)
+        do {
+            return Int(try await client.execute(Self.message(request), timeout: TimeAmount(request.timeout)).status.code)
+        } catch {
+            throw TransportError(error, request: request)
+        }
+    }
+
     /// Sends a request and passes the content to `receive` as it arrives.
     public func stream(
         _ request: HTTPRequest, receive: ContentReceiver

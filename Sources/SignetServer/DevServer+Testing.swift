@@ -42,7 +42,9 @@ extension DevServer {
         try await requestLog.waitForEntry(matching: filter, within: timeout)
     }
 
-    /// Ends all sessions of a user, as an expiry would.
+    /// Ends all sessions of a user.
+    ///
+    /// Clients with a ``RegisteredClient/backchannelLogoutURI`` are informed.
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.

@@ -167,7 +167,7 @@ public struct DevServer: Sendable {
                 availableConnectionsDelegate: .maximum(
                     context.configuration.limits.openConnections,
                     logger: Logger(label: "connections") { _ in SwiftLogNoOpLogHandler() })),
-            services: context.sns.map { [PushDeliveryWorker(server: context, sns: $0)] } ?? [],
+            services: context.services,
             onServerRunning: { channel in
                 if let port = channel.localAddress?.port { context.bound(to: port) }
                 // The errors of the socket come to the first handler. Without it, the server runs as well.
@@ -181,5 +181,15 @@ public struct DevServer: Sendable {
             if let defect = context.configuration.journeys.defect { throw defect }
         }
         return application
+    }
+}
+
+extension ServerContext {
+    /// The services that run beside the HTTP server.
+    fileprivate var services: [any Service] {
+        var services: [any Service] = []
+        if let sns { services.append(PushDeliveryWorker(server: self, sns: sns)) }
+        if let logoutTransport { services.append(LogoutDeliveryWorker(server: self, transport: logoutTransport)) }
+        return services
     }
 }

@@ -30,6 +30,10 @@ final class ServerContext: Sendable {
     let sns: SNSClient?
     /// The queue of SNS messages that wait for the push delivery worker.
     let deliveryQueue = PushDeliveryQueue()
+    /// The signals of the workers that deliver logout tokens to clients.
+    let logoutSignals = LogoutSignals()
+    /// The transport for logout tokens; nil when no client has a back-channel logout URI.
+    let logoutTransport: AsyncHTTPTransport?
     /// The push gateway, which acts as SNS for other servers; nil without a gateway.
     let gateway: PushGateway?
     /// The streams of the gateway's inboxes.
@@ -63,8 +67,8 @@ final class ServerContext: Sendable {
         // The state, and the parts that store something in it.
         let effects = SideEffectPerformer(
             streams: streams, inboxStreams: inboxStreams, requestLog: requestLog,
-            deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, telemetry: telemetry,
-            logger: logger, onEmail: configuration.onEmail)
+            deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, logoutSignals: logoutSignals,
+            telemetry: telemetry, logger: logger, onEmail: configuration.onEmail)
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
@@ -74,6 +78,7 @@ final class ServerContext: Sendable {
         self.store = store
         signer = TokenSigner(configuration.signingKey, SigningKeys(store))
         gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
+        logoutTransport = clients.haveBackChannel ? AsyncHTTPTransport() : nil
         // Push delivery to phones.
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
@@ -95,8 +100,11 @@ final class ServerContext: Sendable {
             if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
         }
         clock.onChange { [weak store] in store?.writeClock() }
-        // A move of the clock lets messages expire, which a delivery fault may send again.
-        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.wake(nil) } }
+        // A move of the clock lets messages expire, which a delivery fault may send again, and logout tokens become due.
+        clock.onMove { [streams, logoutSignals, weak faults] in
+            logoutSignals.wake()
+            if faults?.isIdle == false { streams.wake(nil) }
+        }
     }
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
@@ -134,7 +142,12 @@ final class ServerContext: Sendable {
         await signer.forget()
         streams.wake(nil)
         inboxStreams.wake(nil)
-        deliveryQueue.add(try await store.write { tx in try tx.dispatches.releaseAll() })
+        let messageIDs = try await store.write { tx in
+            try tx.logouts.releaseAll()
+            return try tx.dispatches.releaseAll()
+        }
+        deliveryQueue.add(messageIDs)
+        logoutSignals.wake()
     }
 
     /// Adds the unclaimed SNS messages to the queue of the push delivery worker.

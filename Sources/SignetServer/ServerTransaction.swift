@@ -72,6 +72,7 @@ struct ServerTransaction {
     var nonces: NonceStore
     var sessions: SSOSessionStore
     var tokens: TokenStore
+    var logouts: LogoutDeliveryStore
     var consents: ConsentStore
     var deviceCodes: DeviceCodeStore
     var guesses: AttemptLimiter
@@ -101,6 +102,7 @@ struct ServerTransaction {
         nonces = NonceStore(transaction, key: constants.nonceKey)
         sessions = SSOSessionStore(transaction, constants.counter, directory, time)
         tokens = TokenStore(transaction, directory, time)
+        logouts = LogoutDeliveryStore(transaction)
         consents = ConsentStore(transaction)
         deviceCodes = DeviceCodeStore(transaction, time)
         guesses = AttemptLimiter(transaction)

@@ -58,6 +58,13 @@ enum AdminJSON {
             members["action"] = .string(request.action)
             members["status"] = .integer(Int64(request.status))
             members["milliseconds"] = .number(request.duration / .milliseconds(1))
+        case .logout(let logout):
+            members["kind"] = .string("logout")
+            members["client"] = .object(["oauth": .string(logout.client)])
+            members["realm"] = .string(logout.realm)
+            members["attempt"] = .integer(Int64(logout.attempt))
+            members["status"] = .integer(Int64(logout.status))
+            members["milliseconds"] = .number(logout.duration / .milliseconds(1))
         }
         return .object(members)
     }

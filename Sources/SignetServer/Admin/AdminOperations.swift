@@ -55,13 +55,17 @@ struct AdminOperations: Sendable {
         case unreadable
     }
 
-    /// Ends the session with a key, as an expiry would.
+    /// Ends the session with a key, and informs its clients.
     ///
     /// Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
         let ended = try await server.store.write { tx -> EndedSession? in
-            if try tx.sessions.endUnreadable(key) { return .unreadable }
-            return try tx.sessions.end(key).map { .session($0) }
+            if try tx.sessions.endUnreadable(key) {
+                // The clients of the session are unknown, but its key is enough for the tokens.
+                try tx.tokens.revokeTokens(of: key)
+                return .unreadable
+            }
+            return try tx.endSession(key).map { .session($0) }
         }
         switch ended {
         case .session(let session): server.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
@@ -71,13 +75,13 @@ struct AdminOperations: Sendable {
         return ended
     }
 
-    /// Ends all sessions of a user, or of all users when `user` is nil.
+    /// Ends all sessions of a user, or of all users when `user` is nil, and informs their clients.
     ///
     /// Returns their number.
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
-            let ended = try await server.store.write { tx in try tx.sessions.endAll(of: user) }
+            let ended = try await server.store.write { tx in try tx.endSessions(of: user) }
             guard ended > 0 else { break }
             count += ended
         }

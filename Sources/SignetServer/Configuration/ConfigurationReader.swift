@@ -317,6 +317,12 @@ struct ConfigurationReader {
         reader.check("id", client.id, "a string, and not empty") { !$0.isEmpty }
         client.redirectURIs = reader.redirects("redirectURIs")
         client.postLogoutRedirectURIs = reader.redirects("postLogoutRedirectURIs")
+        client.backchannelLogoutURI = reader.optionalString("backchannelLogoutURI", default: "none")
+        reader.check(
+            "backchannelLogoutURI", client.backchannelLogoutURI,
+            "an https URL without a fragment, or an http URL of a loopback address", RegisteredClient.isBackChannelURI)
+        client.backchannelLogoutSessionRequired = reader.bool(
+            "backchannelLogoutSessionRequired", client.backchannelLogoutSessionRequired)
         client.scopes = reader.strings("scopes", client.scopes)
         client.responseTypes = reader.choices("responseTypes", Self.responseTypes).map { Set($0) } ?? client.responseTypes
         let grace = reader.integer("refreshTokenGrace", 0, in: 0...86_400)

@@ -45,6 +45,16 @@ enum MetricEvent: Sendable, Hashable {
     case connectionsFull
     /// Wrong passwords locked an account, or wrong answers or codes locked a factor.
     case lockedOut
+    /// The delivery of a logout token to a client is over.
+    case backChannelLogout(BackChannelLogout)
+
+    enum BackChannelLogout: String, Sendable {
+        case delivered
+        /// The client answered that the token is not valid.
+        case refused
+        /// All attempts failed, or the token expired.
+        case failed
+    }
 
     enum PushEvent: String, Sendable {
         /// A journey created a message.
@@ -78,6 +88,7 @@ enum MetricEvent: Sendable, Hashable {
         case .refused(let reason): ("signet.refusals", [("reason", reason.rawValue)])
         case .connectionsFull: ("signet.connections.full", [])
         case .lockedOut: ("signet.lockouts", [])
+        case .backChannelLogout(let outcome): ("signet.logouts", [("outcome", outcome.rawValue)])
         }
     }
 }

@@ -202,7 +202,9 @@ struct AuthorizeController: Sendable {
                 tx.tokens.code(
                     for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
                     lifetime: target.client.lifetimes(tx.time).authorizationCode))
-        case .idToken: return .idToken(claims: try tx.idTokenClaims(of: grant, for: target.client, nonce: request.nonce))
+        case .idToken:
+            _ = try tx.tokens.join(grant, target.client)
+            return .idToken(claims: try tx.idTokenClaims(of: grant, for: target.client, nonce: request.nonce))
         case .none: return .confirmed
         }
     }

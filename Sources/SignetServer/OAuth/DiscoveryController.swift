@@ -41,6 +41,7 @@ struct DiscoveryController: Sendable {
             "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
             "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(true),
+            "backchannel_logout_supported": .bool(true), "backchannel_logout_session_supported": .bool(true),
         ]
         if time.configuration.profile == .am { document["version"] = .string("3.0") }
         return document

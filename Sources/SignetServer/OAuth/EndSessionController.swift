@@ -49,7 +49,7 @@ struct EndSessionController: Sendable {
             return question(other, parameters, target, in: realm)
         }
         let (ended, headers) = try await server.store.write { tx in
-            let ended = try session.flatMap { try tx.sessions.end($0) }
+            let ended = try session.flatMap { try tx.endSession($0) }
             return (ended, isOwn ? HTTPFields([SessionCookie(tx.time).expired]) : [:])
         }
         if let ended { log(ended, realm) }
@@ -137,7 +137,7 @@ struct EndSessionController: Sendable {
             guard ConstantTime.areEqual(csrf, tx.csrf(of: presented.token)) else {
                 throw OAuthErrorResponse(.forbidden, "access_denied", "The form is not one of this session")
             }
-            return (try tx.sessions.end(TokenHash(presented.token)), SessionCookie(tx.time))
+            return (try tx.endSession(TokenHash(presented.token)), SessionCookie(tx.time))
         }
         guard let ended else { return HTMLPage.notSignedIn(returningTo: target).response(at: server) }
         log(ended, realm)

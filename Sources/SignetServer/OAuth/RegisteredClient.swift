@@ -15,6 +15,16 @@ public struct RegisteredClient: Sendable, Hashable {
     public var redirectURIs: [String]
     /// The allowed redirect URIs after a logout; they match like ``redirectURIs``.
     public var postLogoutRedirectURIs: [String] = []
+    /// The address to which the server posts a logout token when a session ends in which the client got tokens (OpenID Connect
+    /// Back-Channel Logout 1.0 section 2.2); nil when the client isn't informed.
+    ///
+    /// It is an `https` address, or `http` with a loopback host, without a fragment; nothing is sent to another one. Tokens of a
+    /// client with this address end with the session, unless they have the scope `offline_access`.
+    public var backchannelLogoutURI: String?
+    /// True when the client requires the claim `sid` in its logout tokens.
+    ///
+    /// The value changes nothing, because the server sends `sid` in every logout token.
+    public var backchannelLogoutSessionRequired = false
     /// The scopes that the client may request.
     ///
     /// It gets all of them when it requests none.

@@ -4,8 +4,10 @@ import Foundation
 import JWTKit
 import SignetCore
 
-/// Signs and verifies id_tokens. The keys are stored with the state. They are read, or the first one is generated, when they are
-/// first needed, so that the server starts without delay.
+/// Signs and verifies id_tokens, and signs logout tokens and responses of `userinfo`.
+///
+/// The keys are stored with the state. They are read, or the first one is generated, when they are first needed, so that the
+/// server starts without delay.
 actor TokenSigner {
     private let configured: Secret?
     private let kept: SigningKeys
@@ -28,10 +30,18 @@ actor TokenSigner {
 
     /// The type of a signed JWT that needs no other type (RFC 7519 section 5.1), such as an id_token.
     static let plainType = "JWT"
+    /// The type of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4).
+    static let logoutType = "logout+jwt"
 
-    func sign(_ claims: [String: JSONValue]) async throws -> String {
+    /// Signs claims with the newest key.
+    /// - Parameters:
+    ///   - claims: The claims.
+    ///   - type: The type in the header.
+    /// - Returns: The JWT.
+    /// - Throws: An error when the keys cannot be read, or the configured key isn't valid.
+    func sign(_ claims: [String: JSONValue], type: String = plainType) async throws -> String {
         guard let key = try await keys().last else { throw CancellationError() }
-        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(Self.plainType)])
+        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(type)])
     }
 
     /// Returns a token that this server signed, even an expired one; nil for any other text.

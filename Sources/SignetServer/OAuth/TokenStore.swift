@@ -19,6 +19,9 @@ struct Grant: Codable, Sendable, Hashable {
     var generation: String?
     /// The claims that the client requested by name; nil when it requested none.
     var claims: ClaimsRequest?
+
+    /// True when the tokens outlive the session (OpenID Connect Core 1.0 section 11).
+    var isOffline: Bool { scopes.contains("offline_access") }
 }
 
 /// An authorization code that was not exchanged yet.
@@ -72,6 +75,7 @@ struct TokenStore {
     private var grants: Table<String, Grant>
     private var accesses: Table<TokenHash, AccessGrant>
     private var refreshes: Table<TokenHash, RefreshGrant>
+    private var sessions: Table<TokenHash, SSOSession>
     private let directory: Directory
     private let time: RequestTime
 
@@ -81,6 +85,7 @@ struct TokenStore {
         grants = Table(.grant, transaction)
         accesses = Table(.accessToken, transaction)
         refreshes = Table(.refreshToken, transaction)
+        sessions = Table(.session, transaction)
     }
 
     private var now: Date { time.now }
@@ -141,6 +146,7 @@ struct TokenStore {
         _ grant: Grant, for client: RegisteredClient
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         guard try isActive(grant) else { return .failure(.invalidGrant("The resource owner is not active")) }
+        guard try join(grant, client) else { return .failure(.invalidGrant("The session of the authorization has ended")) }
         let keepsTokens = client.refreshTokens != .none
         return .success(
             try issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
@@ -173,6 +179,9 @@ struct TokenStore {
             return .failure(.invalidScope("The requested scope exceeds the scope granted by the resource owner"))
         }
         let scopes = asked.isEmpty ? token.scopes : asked
+        // The client may have got its back-channel logout URI after the login. The tokens are valid without the session: its expiry
+        // ends no tokens, and its end has revoked those of a client that had the URI.
+        if !grant.isOffline { _ = try join(grant, client) }
         guard case .rotate = client.refreshTokens else {
             return .success(try issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
         }
@@ -198,10 +207,32 @@ struct TokenStore {
                 for: TokenHash(token), until: refreshEnd)
             refreshToken = token
         }
-        try grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
+        // The group is for ``revokeTokens(of:)``.
+        let group = client.backchannelLogoutURI != nil && !grant.isOffline ? grant.session.text : ""
+        try grants.extend(
+            grant, for: grant.id, group: group, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
         return IssuedTokens(
             grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
             isFirst: isFirst)
+    }
+
+    // MARK: Sessions
+
+    /// Records in the session of a grant that its client has tokens of the session, if the client has a back-channel logout URI.
+    ///
+    /// Returns false when the session doesn't exist any more, and a code of the grant is therefore not valid.
+    mutating func join(_ grant: Grant, _ client: RegisteredClient) throws -> Bool {
+        guard client.backchannelLogoutURI != nil else { return true }
+        guard var session = try sessions[grant.session] else { return grant.isOffline }
+        guard session.relyingParties?.contains(client.key) != true else { return true }
+        session.relyingParties = (session.relyingParties ?? []).union([client.key])
+        sessions.insert(session, for: grant.session, group: session.user.rowName, until: session.idleEnd)
+        return true
+    }
+
+    /// Revokes the tokens that end with a session: those without `offline_access` of clients with a back-channel logout URI.
+    mutating func revokeTokens(of session: TokenHash) throws {
+        while try grants.discard(group: session.text) > 0 {}
     }
 
     // MARK: Lookup and revocation

@@ -20,6 +20,7 @@ enum RowKind: String, Sendable, CaseIterable {
     case journey
     case lockout
     case loginFlow = "walk"
+    case logoutDelivery = "logout-delivery"
     case inbox = "mailbox"
     case nonce
     case oathDevice = "oath-device"
@@ -58,6 +59,7 @@ enum RowKind: String, Sendable, CaseIterable {
         case .journey, .suspendedJourney: JourneyState.self
         case .lockout: LockoutStore.Failures.self
         case .loginFlow: LoginFlow.self
+        case .logoutDelivery: LogoutDelivery.self
         case .inbox: PushMessageStore.Inbox.self
         case .nonce: Bool.self
         case .oathDevice: OATHDevice.self
@@ -82,7 +84,8 @@ enum RowKind: String, Sendable, CaseIterable {
         case .accessToken, .refreshToken: 200_000
         case .gatewayEndpoint, .gatewayInbox: PushGatewayStore.maxEndpoints
         case .grant, .nonce, .session: 100_000
-        case .dispatch, .gatewayMessage, .journey, .loginFlow, .inbox, .push, .registration, .suspendedJourney: 50_000
+        case .dispatch, .gatewayMessage, .journey, .loginFlow, .logoutDelivery, .inbox, .push, .registration, .suspendedJourney:
+            50_000
         case .guesses, .lockout: 20_000
         case .code, .deviceCode, .emails, .userCode: 10_000
         case .changedUser, .consent, .console, .oathDevice, .otherDevices, .pushDevice, .pushOwner, .recoveryCodes, .server,

@@ -16,6 +16,8 @@ enum SideEffect: Sendable, Hashable {
     case happened(RequestLogEntry.Push)
     /// A message waits for its delivery to SNS.
     case dispatch(String)
+    /// Logout tokens wait for their delivery to clients.
+    case deliverLogouts
     /// There is something new in an inbox of the push gateway.
     case wakeInbox(String)
     /// An inbox of the push gateway was removed, and its streams end.
@@ -31,7 +33,7 @@ extension SideEffect {
         case .endStreams(let mechanismUID): .endStreams(mechanismUID)
         case .wakeInbox(let address): .wakeInbox(address)
         case .endInbox(let address): .endInbox(address)
-        case .email, .withheld, .happened, .dispatch, .count: nil
+        case .email, .withheld, .happened, .dispatch, .deliverLogouts, .count: nil
         }
     }
 }
@@ -43,6 +45,8 @@ struct SideEffectPerformer: Sendable {
     let requestLog: RequestLog
     /// The queue of the push delivery worker; nil when logins wait for the delivery of their messages.
     let deliveryQueue: PushDeliveryQueue?
+    /// The signals of the workers that deliver logout tokens.
+    let logoutSignals: LogoutSignals
     let telemetry: Telemetry
     let logger: Logger
     let onEmail: (@Sendable (Email) -> Void)?
@@ -60,6 +64,7 @@ struct SideEffectPerformer: Sendable {
                 metadata: ["channel": "\(channel)", "realm": "\(user.realm)", "user": "\(user.name)"])
         case .happened(let push): requestLog.add(.push(push), at: now)
         case .dispatch(let messageID): deliveryQueue?.add([messageID])
+        case .deliverLogouts: logoutSignals.wake()
         case .wakeInbox(let address): inboxStreams.wake(address)
         case .endInbox(let address): inboxStreams.end(address)
         case .count(let event): telemetry.count([event])

@@ -52,9 +52,10 @@ struct Table<Key: RowName, Value: RowValue> {
     }
 
     /// Inserts a value as ``insert(_:for:group:until:)`` does, but never shortens the expiry of a value with the same key.
-    mutating func extend(_ value: Value, for key: Key, until end: Date) throws(StoreError) {
+    mutating func extend(_ value: Value, for key: Key, group: String = "", until end: Date) throws(StoreError) {
         let present = try present(key)
-        transaction.put(value, rowKey(key), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
+        transaction.put(
+            value, rowKey(key), group: Self.bounded(group), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
     /// Changes a value in place.
@@ -120,6 +121,21 @@ struct Table<Key: RowName, Value: RowValue> {
         let names = try transaction.names(kind, selection, limit: Self.maxGroupSize)
         for name in names { transaction.put(nil, RowKey(kind, name)) }
         return names.count
+    }
+
+    /// Removes the values of a group as ``discard(group:)`` does, or those with the latest expiry when `group` is nil.
+    ///
+    /// Returns the names of their rows, each with the value, which is nil when it cannot be read.
+    mutating func take(group: String?) throws(StoreError) -> [(name: String, value: Value?)] {
+        let selection = group.map { RowSelection.group(Self.bounded($0)) } ?? .newest
+        var taken: [(name: String, value: Value?)] = []
+        for name in try transaction.names(kind, selection, limit: Self.maxGroupSize) {
+            let key = RowKey(kind, name)
+            let value: Value? = try transaction.readable(key)
+            transaction.put(nil, key)
+            taken.append((name, value))
+        }
+        return taken
     }
 
     /// Returns the values of a group.

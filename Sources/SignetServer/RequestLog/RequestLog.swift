@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
 
-/// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS.
+/// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS and to clients.
 ///
 /// A test can inspect them and wait for them.
 ///
@@ -147,6 +147,7 @@ extension RequestLogEntry {
         case .push(let push): "\(number) push \(push.step.rawValue) \(push.reason ?? push.messageID)\(faults)"
         case .email(let email): "\(number) email to \(email.user)\(faults)"
         case .sns(let request): "\(number) SNS \(request.action) \(request.status)\(faults)"
+        case .logout(let logout): "\(number) logout token to \(logout.client) \(logout.status)\(faults)"
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// An entry of a server's ``RequestLog``: an answered request, an event of a push message, an email from a journey, or the
-/// server's own request to SNS.
+/// server's own request to SNS or to a client.
 ///
 /// It contains no secrets: no passwords, codes, tokens, headers or bodies. Parameters are logged by name, and only harmless ones
 /// with their value. The link of an email is not logged, because any client can use it to log in;
@@ -17,6 +17,8 @@ public struct RequestLogEntry: Sendable, Hashable {
         case email(Email)
         /// The server sent a request to SNS.
         case sns(SNSRequest)
+        /// The server sent a logout token to a client.
+        case logout(Logout)
     }
 
     /// The number of the entry, from 1.
@@ -48,6 +50,11 @@ public struct RequestLogEntry: Sendable, Hashable {
     /// The server's own request to SNS; nil for other kinds of entries.
     public var sns: SNSRequest? {
         if case .sns(let request) = event { request } else { nil }
+    }
+
+    /// The server's attempt to send a logout token to a client; nil for other kinds of entries.
+    public var logout: Logout? {
+        if case .logout(let logout) = event { logout } else { nil }
     }
 }
 
@@ -171,5 +178,19 @@ extension RequestLogEntry {
             self.status = status
             self.duration = duration
         }
+    }
+
+    /// The server's attempt to send a logout token to a client (OpenID Connect Back-Channel Logout 1.0), and the result.
+    public struct Logout: Sendable, Hashable {
+        /// The ID of the client.
+        public let client: String
+        /// The client's realm, as a path.
+        public let realm: String
+        /// The number of the attempt, from 1.
+        public let attempt: Int
+        /// The status of the response; 0 without a response.
+        public let status: Int
+        /// The time to the response, by the machine's clock.
+        public let duration: Duration
     }
 }

@@ -16,6 +16,8 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         case email
         /// ``RequestLogEntry/Event/sns(_:)``
         case sns
+        /// ``RequestLogEntry/Event/logout(_:)``
+        case logout
     }
 
     /// Matches only entries of this kind.
@@ -28,7 +30,7 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
     public var path: String?
     /// Matches requests for a resource, by its name (``FaultRoute``).
     public var resource: String?
-    /// Matches requests, and requests to SNS, with this response status; 0 for those without a response.
+    /// Matches requests, requests to SNS and logout tokens with this response status; 0 for those without a response.
     public var status: Int?
     /// Matches requests with a parameter of this name.
     public var parameter: String?
@@ -61,6 +63,7 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         case .push(let push): return matches(push)
         case .email(let email): return matches(email)
         case .sns(let request): return matches(request)
+        case .logout(let logout): return matches(logout)
         }
     }
 
@@ -96,6 +99,15 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         if let action, action != request.action { return false }
         if let status, status != request.status { return false }
         return true
+    }
+
+    private func matches(_ logout: RequestLogEntry.Logout) -> Bool {
+        guard kind ?? .logout == .logout, asksForNoRequest, step == nil, action == nil, user == nil else { return false }
+        if let status, status != logout.status { return false }
+        guard let client else { return true }
+        var receiver = RequestLogEntry.Client()
+        receiver.oauth = logout.client
+        return client.matches(receiver)
     }
 
     /// The conditions as text for a tester.

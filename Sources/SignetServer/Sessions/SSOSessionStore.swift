@@ -22,6 +22,8 @@ struct SSOSession: Codable, Sendable, Hashable {
     var login = 0
     /// The id of the user's password at the login (``UserRecord/generation``).
     var generation: String?
+    /// The clients to inform of the end of the session, because they have tokens of it; nil for none.
+    var relyingParties: Set<ClientKey>?
 
     /// The time at which the session ends unless it is used before.
     var idleEnd: Date { min(end, lastAccess.addingTimeInterval(idleTime)) }
@@ -125,7 +127,7 @@ struct SSOSessionStore {
         return session
     }
 
-    /// Ends a session, even when it isn't valid at the moment.
+    /// Ends a session, even when it isn't valid at the moment, without its consequences (``ServerTransaction/endSession(_:)``).
     ///
     /// Returns nil when it doesn't exist.
     mutating func end(_ key: TokenHash) throws -> SSOSession? {
@@ -137,11 +139,19 @@ struct SSOSessionStore {
     /// Returns false when it doesn't exist.
     mutating func endUnreadable(_ key: TokenHash) throws -> Bool { try sessions.discardUnreadable(key) }
 
-    /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones.
+    /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones, without their consequences
+    /// (``ServerTransaction/endSessions(of:)``).
     ///
     /// Ends at most ``Table/maxGroupSize``, and returns their number.
     mutating func endAll(of user: UserKey?) throws -> Int {
         try user.map { try sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
+    }
+
+    /// Ends sessions as ``endAll(of:)`` does.
+    ///
+    /// Returns their keys, each with the session, which is nil when it could not be read.
+    mutating func takeAll(of user: UserKey?) throws -> [(key: TokenHash, session: SSOSession?)] {
+        try sessions.take(group: user?.rowName).map { (TokenHash(text: $0.name), $0.value) }
     }
 }
 

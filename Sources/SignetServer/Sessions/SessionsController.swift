@@ -104,7 +104,7 @@ struct SessionsController: Sendable {
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
         let (ended, cookie) = try await server.store.write { tx in
             let presented = try tx.session(tokens, in: realm)
-            let ended = try presented.flatMap { try tx.sessions.end(TokenHash($0.token)) }
+            let ended = try presented.flatMap { try tx.endSession(TokenHash($0.token)) }
             return (ended, SessionCookie(tx.time))
         }
         guard let ended else { throw APIError.accessDenied }

@@ -40,7 +40,7 @@ extension ServerTransaction {
     mutating func setPassword(_ password: Secret, of user: UserKey) throws {
         try directory.setPassword(password, of: user)
         // The sessions are invalid already. They are removed, so that no list shows them.
-        _ = try sessions.endAll(of: user)
+        _ = try endSessions(of: user)
     }
 
     /// Returns the user with the id of the present password, for the journey that has identified the user.
@@ -79,7 +79,7 @@ extension ServerTransaction {
 
     /// Removes what belongs to a user, except the user's record.
     private mutating func removeBelongings(of user: UserKey) throws {
-        _ = try sessions.endAll(of: user)
+        _ = try endSessions(of: user)
         _ = try removeDevices(of: user)
         devices.discardRecoveryCodes(of: user)
         for client in clients.all { consents.discard(by: client.key, of: user) }

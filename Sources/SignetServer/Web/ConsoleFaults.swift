@@ -99,6 +99,11 @@ extension ConsoleView {
                 cell { tag("code") { request.action } }
                 cell { request.status == 0 ? "no answer" : String(request.status) }
                 cell { Self.milliseconds(request.duration) }
+            case .logout(let logout):
+                cell { "logout token" }
+                cell { "to \(logout.client)" }
+                cell { logout.status == 0 ? "no answer" : String(logout.status) }
+                cell { Self.milliseconds(logout.duration) }
             }
             cell { row.faults.joined(separator: ", ") }
         }

@@ -62,7 +62,7 @@ struct SessionPageController: Sendable {
             guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, tx.csrf(of: presented.token)) else {
                 throw APIError.foreignForm
             }
-            return (try tx.sessions.end(TokenHash(presented.token)), SessionCookie(tx.time))
+            return (try tx.endSession(TokenHash(presented.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         return LoginController.redirect(

@@ -70,6 +70,8 @@ struct ConfigurationFileTests {
                     secret: s3cret
                     redirectURIs: ["https://web.example.test/cb"]
                     postLogoutRedirectURIs: ["https://web.example.test/bye"]
+                    backchannelLogoutURI: https://web.example.test/logout?a=b
+                    backchannelLogoutSessionRequired: true
                     scopes: [openid, write]
                     refreshTokens: rotate
                     refreshTokenGrace: 10
@@ -98,6 +100,8 @@ struct ConfigurationFileTests {
         let expected = RegisteredClient(id: "web", secret: Secret("s3cret".utf8), redirectURIs: ["https://web.example.test/cb"]) {
             $0.realm = "/alpha"
             $0.postLogoutRedirectURIs = ["https://web.example.test/bye"]
+            $0.backchannelLogoutURI = "https://web.example.test/logout?a=b"
+            $0.backchannelLogoutSessionRequired = true
             $0.scopes = ["openid", "write"]
             $0.refreshTokens = .rotate(grace: .seconds(10))
             $0.requiresConsent = true

@@ -55,6 +55,21 @@ struct ConformanceProfileTests {
         }
     }
 
+    @Test("Tokens of a client without a back-channel logout URI outlive the session", arguments: ConformanceProfile.allCases)
+    func tokensOutliveSession(profile: ConformanceProfile) async throws {
+        try await TestServer.run(.sample { $0.profile = profile }) { server in
+            let session = try await server.session()
+            let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+            let code = try await server.code(session)
+            let ended = try await server.sessionAction("logout", ["iPlanetDirectoryPro": session])
+            #expect(ended.status == 200)
+            #expect(try await !server.isValid(session))
+            #expect(try await server.userInfo(tokens.access).status == 200)
+            #expect(try await server.refresh(try #require(tokens.refresh)).status == 200)
+            #expect(try await server.exchange(code).status == 200)
+        }
+    }
+
     @Test("The refusal of a request without PKCE names the setting that permits it", arguments: ConformanceProfile.allCases)
     func namesSettingForPKCE(profile: ConformanceProfile) async throws {
         try await TestServer.run(.sample { $0.profile = profile }) { server in
@@ -62,6 +77,18 @@ struct ConformanceProfileTests {
             let answer = try await server.authorize(try await server.session(), changes).location
             #expect(answer["error"] == "invalid_request")
             #expect(answer["error_description"]?.contains("requirePKCE: false") == true)
+        }
+    }
+
+    @Test("The metadata names the modes, the claims parameter, signed userinfo and the back-channel logout")
+    func publishesFeaturesOfOpenID() async throws {
+        try await TestServer.run { server in
+            let document = try await server.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:]).json
+            #expect(document["response_modes_supported"] == .array(["query", "fragment", "form_post"]))
+            #expect(document["userinfo_signing_alg_values_supported"] == .array(["RS256"]))
+            for name in [
+                "claims_parameter_supported", "backchannel_logout_supported", "backchannel_logout_session_supported",
+            ] { #expect(document[name] == .bool(true), "\(name)") }
         }
     }
 

@@ -310,4 +310,49 @@ struct EndSessionPageTests {
             #expect(try silent.location["code"] == nil)
         }
     }
+
+    @Test("Other tokens that the server signs are not accepted as id_token_hint", arguments: ConformanceProfile.allCases)
+    func refusesOtherSignedTokens(profile: ConformanceProfile) async throws {
+        let imitation: [String: JSONValue] = [
+            "azp": "app", "exp": .integer(4_000_000_000), "iat": .integer(1), "auth_time": .integer(1), "jti": "1", "sid": "1",
+            "tokenName": "id_token", "realm": "/",
+        ]
+        let configuration = ServerConfiguration.sample {
+            $0.profile = profile
+            $0.users.append(User(name: "eve", password: Secret("eve".utf8), claims: imitation))
+            $0.clients[0].userInfoSignedResponse = true
+        }
+        try await TestServer.run(configuration) { server in
+            let session = try await server.session(name: "eve", password: "eve")
+            let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+            let hint = try #require(tokens.id)
+            let info = try await server.userInfo(tokens.access).text
+            #expect(try await server.claims(info)["sub"] == "eve")
+            let claims = try #require(SignedToken(hint)).claims
+            let context = server.devServer.context
+            let delivery = LogoutDelivery(
+                id: "1", client: ClientKey(realm: .root, id: "app"), user: UserKey(realm: .root, name: "eve"),
+                session: TokenHash(session), deadline: context.time.now, nextAttempt: context.time.now)
+            let logout = delivery.claims(context.time)
+            var texts = [info, try await context.signer.sign(logout, type: TokenSigner.logoutType)]
+            texts.append(try await context.signer.sign(claims, type: TokenSigner.logoutType))
+            texts.append(try await context.signer.sign(claims.merging(logout) { own, _ in own }))
+            for (name, value) in [
+                ("tokenName", "access_token"), ("realm", "/alpha"), ("azp", "other"), ("aud", "other"), ("iss", "x"),
+                ("exp", nil),
+                ("iat", nil), ("auth_time", nil), ("jti", nil), ("azp", nil), ("sub", nil),
+            ] as [(String, String?)] {
+                var changed = claims
+                changed[name] = value.map { .string($0) }
+                texts.append(try await context.signer.sign(changed))
+            }
+            for text in texts {
+                let hinted = try await IDTokenHint(text, at: context)
+                #expect(hinted == nil, "\(text)")
+                #expect(try await server.send(.get, "\(Self.path)?id_token_hint=\(text)", headers: [:]).status == 400)
+            }
+            #expect(try await server.isValid(session))
+            #expect(try await server.send(.get, "\(Self.path)?id_token_hint=\(hint)", headers: [:]).status == 204)
+        }
+    }
 }

@@ -55,21 +55,14 @@ struct FrozenRowTests {
         }
     }
 
-    @Test("A server with frozen rows continues with their sessions, tokens and devices", arguments: files)
-    func serverContinuesWithFrozenRows(version: RowCoder.Version, name: String) async throws {
-        let frozen = try FrozenRows(name, of: version)
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        let location = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
-        let store = try SignetServer.StateLocation.open(location).0
-        try frozen.put(into: store)
-        store.close()
-        let configuration = ServerConfiguration.sample {
-            $0.signingKey = nil
-            $0.state = location
-        }
-        try await TestServer.run(configuration) { server in
-            let known = frozen.known
+    @Test("A server with frozen rows continues with their sessions, tokens and devices", arguments: RowCoder.Version.allCases)
+    func serverContinuesWithFrozenRows(version: RowCoder.Version) async throws {
+        // The first file of a version has the rows that the known values are of. A later one has only rows of new kinds, or with
+        // new properties.
+        let all = try FrozenRows.names(version).map { try FrozenRows($0, of: version) }
+        let first = all.first { file in file.rows.contains { $0.key.kind == RowKind.registration.rawValue } }
+        let known = try #require(first).known
+        try await Self.run(version) { server in
             #expect(try await server.isValid(known.session))
             #expect(server.devServer.clock.offset == 7)
             #expect(try await server.userInfo(known.access).json["sub"] == "mira")
@@ -91,6 +84,77 @@ struct FrozenRowTests {
             try await server.devServer.restore(snapshot)
             #expect(try await server.isValid(known.session))
             #expect(try await server.devServer.context.store.queue.unreadableRows.entries.isEmpty)
+        }
+    }
+
+    /// Runs a server on a file with all frozen rows of a version.
+    private static func run(
+        _ version: RowCoder.Version, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let all = try FrozenRows.names(version).map { try FrozenRows($0, of: version) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let location = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
+        let store = try SignetServer.StateLocation.open(location).0
+        try FrozenRows(rows: all.flatMap(\.rows), known: try #require(all.first).known).put(into: store)
+        store.close()
+        let configuration = ServerConfiguration.sample {
+            $0.signingKey = nil
+            $0.state = location
+            configure(&$0)
+        }
+        try await TestServer.run(configuration, body)
+    }
+
+    // MARK: Clients of a session, and requested claims
+
+    /// The file with a login of a client that requested claims and is informed of the end of its session.
+    private static let sessionClients = "session-clients.json"
+
+    @Test("A frozen session names its clients, and a frozen grant the requested claims and its session")
+    func readsClientsAndClaims() throws {
+        let claims = try ClaimsRequest(
+            """
+            {"userinfo": {"email": {"essential": true}, "department": {"values": ["Lab", 7, true]}},
+             "id_token": {"acr": {"essential": true, "values": ["Login"]}, "email": null}}
+            """)
+        let clients: Set = [ClientKey(realm: .root, id: "app"), ClientKey(realm: .root, id: "other")]
+        var kinds: [String] = []
+        for (key, row) in try FrozenRows(Self.sessionClients, of: .one).rows {
+            kinds.append(key.kind)
+            if key.kind == RowKind.session.rawValue {
+                let session = try Self.coder.value(SSOSession.self, of: row.bytes, for: key)
+                #expect(session.relyingParties == clients)
+            } else if key.kind == RowKind.grant.rawValue {
+                let grant = try Self.coder.value(Grant.self, of: row.bytes, for: key)
+                #expect(grant.claims == claims && row.group == grant.session.text)
+            }
+        }
+        #expect(kinds == ["access-token", "code", "grant", "refresh-token", "session"])
+    }
+
+    @Test("A server with a frozen login continues with its claims, and informs its client of the end of the session")
+    func continuesLoginWithClaims() async throws {
+        let known = try FrozenRows(Self.sessionClients, of: .one).known
+        let configure = { (configuration: inout ServerConfiguration) in
+            configuration.users[0].claims = ["email": "mira@example.test"]
+            // Nothing listens there, so the logout token waits.
+            configuration.clients[0].backchannelLogoutURI = "http://127.0.0.1:9/logout"
+        }
+        try await Self.run(.one, configure) { server in
+            #expect(try await server.userInfo(known.access).json["email"] == "mira@example.test")
+            let renewed = try Tokens(try await server.refresh(known.refresh))
+            #expect(try await server.claims(try #require(renewed.id))["email"] == "mira@example.test")
+            let ended = try await server.sessionAction("logout", ["iPlanetDirectoryPro": known.session])
+            #expect(ended.status == 200)
+            let waiting = try await server.devServer.context.store.read { tx in
+                try tx.logouts.all().map { $0.session.text }
+            }
+            #expect(waiting.contains(TokenHash(known.session).text))
+            #expect(try await server.userInfo(known.access).status == 401)
+            #expect(try await server.refresh(try #require(renewed.refresh)).error == "invalid_grant")
+            #expect(try await server.exchange(known.code).error == "invalid_grant")
         }
     }
 
@@ -118,6 +182,7 @@ struct FrozenRowTests {
         let configuration = ServerConfiguration.sample {
             $0.signingKey = nil
             $0.state = .file(directory.file("state/server.sqlite"), key: FrozenRows.key)
+            $0.clients[0].backchannelLogoutURI = "http://127.0.0.1:9/logout"
         }
         let made = Made()
         try await TestServer.run(configuration) { server in await made.set(try await FrozenRows.made(by: server)) }

@@ -12,7 +12,7 @@ import Testing
 ///
 /// They are never regenerated, because a server must be able to continue with a state that has such rows. For a new kind of row
 /// or a new version of the format, `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/writesUnfrozenRows` writes what is
-/// not frozen yet to `Fixtures/vN/NAME.json`.
+/// not frozen yet to `Fixtures/vN/NAME.json`. A file can also have rows of a known kind with properties that are new in it.
 struct FrozenRows: Sendable {
     /// The plain values to ask a server with these rows for.
     struct Known: Sendable {
@@ -108,8 +108,9 @@ struct FrozenRows: Sendable {
     /// Makes a row of every kind on a server.
     static func made(by server: TestServer) async throws -> Known {
         let session = try await server.session()
-        let tokens = try Tokens(try await server.exchange(try await server.code(session)))
-        let code = try await server.code(session)
+        let claims: [String: String?] = ["claims": #"{"userinfo":{"email":{"values":["a","b"]}},"id_token":{"email":null}}"#]
+        let tokens = try Tokens(try await server.exchange(try await server.code(session, claims)))
+        let code = try await server.code(session, claims)
         let phone = try await server.registeredPhone()
         _ = try await server.waitingLogin(phone: phone)
         _ = try await server.devServer.consoleLink()
@@ -157,5 +158,10 @@ struct FrozenRows: Sendable {
         let application = try #require(SNSResource(arn))
         _ = try state.gateway.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes())
         try state.gateway.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen")
+        state.logouts.store(
+            LogoutDelivery(
+                id: "logout-1", client: ClientKey(realm: .root, id: "app"), user: mira, session: TokenHash("session"),
+                deadline: end,
+                nextAttempt: time.now, failures: 1, claim: DispatchClaim(holder: "holder", end: end)))
     }
 }

@@ -23,7 +23,7 @@ struct RowCase: Sendable {
 
     var user: UserKey { UserKey(realm: .root, name: kind.rawValue) }
 
-    static let all = users + logins + devices + pushes + gateway + grants + protection
+    static let all = users + logins + logouts + devices + pushes + gateway + grants + protection
 
     // MARK: Kinds
 
@@ -358,7 +358,7 @@ extension TestServer {
         try await devServer.context.store.write { tx in try tx.guesses.take(user, limit) }
     }
 
-    fileprivate func deviceCodes() async throws -> JSONValue {
+    func deviceCodes() async throws -> JSONValue {
         try await postForm(
             "device/code",
             [
@@ -368,7 +368,7 @@ extension TestServer {
         ).json
     }
 
-    fileprivate func redeem(deviceCode: String) async throws -> Reply {
+    func redeem(deviceCode: String) async throws -> Reply {
         try await postForm(
             "access_token",
             [

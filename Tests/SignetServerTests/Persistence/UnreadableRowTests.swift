@@ -29,12 +29,14 @@ struct UnreadableRowTests {
     /// Runs a server on its own file twice; in between, rows of `kinds` are damaged: those that `first` returns, or all if none.
     private func run(
         _ damage: Damage, _ kinds: Set<String>, log: RecordingLog = RecordingLog(),
+        clients: [RegisteredClient] = TestServer.clients,
         first: @Sendable (TestServer) async throws -> Set<String>, then: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let configuration = ServerConfiguration.sample {
             $0.adminToken = Secret(AdminTests.token.utf8)
+            $0.clients = clients
             $0.state = .file(directory.file("state/server.sqlite"), key: StateLocation.key)
         }
         let clock = ManualClock()
@@ -126,6 +128,30 @@ struct UnreadableRowTests {
         } then: { server in
             let (first, second) = (try await server.admin(.delete, path), try await server.admin(.delete, path))
             #expect(first.json["ended"]?.lenientInteger == 3 && second.json["ended"]?.lenientInteger == 0)
+        }
+    }
+
+    @Test(
+        "The end of an unreadable session revokes the tokens that end with it",
+        arguments: ["sessions/{key}", "sessions?user=mira", "sessions"])
+    func endOfUnreadableSessionRevokesTokens(path: String) async throws {
+        let kept = CarriedValues()
+        var clients = TestServer.clients
+        clients[0].backchannelLogoutURI = "https://app.example.test/logout"
+        try await run(.newer, ["session"], clients: clients) { server in
+            let session = try await server.session()
+            let tokens = try Tokens(try await server.exchange(try await server.code(session)))
+            await kept.set("key", TokenHash(session).text)
+            await kept.set("access", tokens.access)
+            await kept.set("refresh", try #require(tokens.refresh))
+            return []
+        } then: { server in
+            let (key, access, refresh) = (await kept["key"], await kept["access"], await kept["refresh"])
+            let before = try await server.userInfo(access)
+            let end = try await server.admin(.delete, path.replacing("{key}", with: key))
+            let (after, renewal) = (try await server.userInfo(access), try await server.refresh(refresh))
+            #expect(before.status == 200 && end.status == 200)
+            #expect(after.status == 401 && renewal.error == "invalid_grant")
         }
     }
 
