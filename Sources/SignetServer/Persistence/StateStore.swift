@@ -23,6 +23,13 @@ final class StateStore: Sendable {
         let clock: AdjustableClock
         let unreadableRows: UnreadableRows
         let logger: Logger
+
+        /// Logs that rows of a full kind were removed.
+        fileprivate func logDisplacement(kind: String, count: Int) {
+            logger.warning(
+                "the state in memory is full, and its oldest rows of a kind were removed",
+                metadata: ["kind": "\(kind)", "count": "\(count)"])
+        }
     }
 
     private struct Opening: Sendable {
@@ -143,7 +150,9 @@ final class StateStore: Sendable {
     }
 
     private func openState() async throws -> OpenState {
-        let (store, key) = try await Blocking.run { [options] () throws(StoreError) in try StateLocation.open(options.state) }
+        let (store, key) = try await Blocking.run { [options] () throws(StoreError) in
+            try StateLocation.open(options.state, onDisplacement: { options.logDisplacement(kind: $0, count: $1) })
+        }
         let rows = RowCoder(Sealing.derive("signet server rows", from: key))
         let queue = TransactionQueue(store, rows, clock: options.clock, unreadableRows: options.unreadableRows)
         let constants = TransactionConstants(
@@ -259,14 +268,23 @@ enum StateLocation {
     /// The length of a server's key, in bytes.
     static let keyLength = 32
 
-    static func open(_ state: ServerState) throws(StoreError) -> (any RowStore, Secret) {
+    /// Opens the rows of a state.
+    /// - Parameters:
+    ///   - state: The location and the key.
+    ///   - onDisplacement: A function that is called with the kind and the number of rows that a full state in memory has removed.
+    /// - Returns: The rows and the key of the state.
+    /// - Throws: The error of a state that cannot be used.
+    static func open(
+        _ state: ServerState, onDisplacement: @escaping @Sendable (_ kind: String, _ count: Int) -> Void = { _, _ in }
+    ) throws(StoreError) -> (any RowStore, Secret) {
         if let key = state.key, key.count != keyLength {
             throw StoreError(.invalid, "open the state", "the key has \(key.count) bytes; it must have \(keyLength)")
         }
         switch state.location {
         case .memory:
             let capacities = Dictionary(uniqueKeysWithValues: RowKind.allCases.map { ($0.rawValue, $0.capacity) })
-            return (MemoryRows(capacities: capacities), state.key ?? Secret.random(byteCount: keyLength))
+            let rows = MemoryRows(capacities: capacities, onDisplacement: onDisplacement)
+            return (rows, state.key ?? Secret.random(byteCount: keyLength))
         case .file(let path):
             let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
             let key: Secret

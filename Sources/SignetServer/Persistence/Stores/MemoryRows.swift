@@ -17,13 +17,20 @@ final class MemoryRows: RowStore {
 
     private let tables = Mutex<[String: RowTable]>([:])
     private let capacities: [String: Int]
+    private let onDisplacement: @Sendable (_ kind: String, _ count: Int) -> Void
     /// Serializes the transactions.
     private let turn = Mutex(())
 
     /// Creates an empty store.
-    /// - Parameter capacities: The maximum number of rows by kind. A kind that is missing has no limit.
-    init(capacities: [String: Int] = [:]) {
-        self.capacities = capacities
+    /// - Parameters:
+    ///   - capacities: The maximum number of rows by kind. A kind that is missing has no limit.
+    ///   - onDisplacement: A function that is called with the kind and the number of rows that a transaction has removed because
+    ///     the kind was full.
+    init(
+        capacities: [String: Int] = [:],
+        onDisplacement: @escaping @Sendable (_ kind: String, _ count: Int) -> Void = { _, _ in }
+    ) {
+        (self.capacities, self.onDisplacement) = (capacities, onDisplacement)
     }
 
     func transact<R>(
@@ -31,13 +38,21 @@ final class MemoryRows: RowStore {
     ) throws(StoreError) -> R {
         try turn.withLock { _ throws(StoreError) -> R in
             let (value, changes) = try body(self)
-            tables.withLock { tables in
-                for (key, row) in changes.rows {
-                    let capacity = capacities[key.kind] ?? .max
-                    tables[key.kind, default: RowTable(capacity: capacity)].put(row, key.name, at: changes.now)
-                }
-            }
+            for (kind, count) in apply(changes) { onDisplacement(kind, count) }
             return value
+        }
+    }
+
+    /// Applies changes, and returns the numbers of the rows that they displaced, by kind.
+    private func apply(_ changes: RowChanges) -> [String: Int] {
+        tables.withLock { tables in
+            var displaced: [String: Int] = [:]
+            for (key, row) in changes.rows {
+                let capacity = capacities[key.kind] ?? .max
+                let count = tables[key.kind, default: RowTable(capacity: capacity)].put(row, key.name, at: changes.now)
+                if count > 0 { displaced[key.kind, default: 0] += count }
+            }
+            return displaced
         }
     }
 
@@ -59,9 +74,7 @@ extension MemoryRows: RowReader {
             let named = table.rows.keys.compactMap { table.named($0, at: now) }.filter { $0.row.expiresAt != StoredRow.never }
             return Array(named.sorted { ($0.row.expiresAt, $0.name) > ($1.row.expiresAt, $1.name) }.prefix(limit))
         case .after(let name):
-            let names = table.rows.keys.filter { name.map($0.utf8.isAfter) ?? true }
-                .sorted { $1.utf8.isAfter($0) }
-            return Array(names.lazy.compactMap { table.named($0, at: now) }.prefix(limit))
+            return table.names(after: name, at: now, limit: limit).compactMap { table.named($0, at: now) }
         }
     }
 
@@ -83,12 +96,40 @@ extension MemoryRows.RowTable {
         rows[name].flatMap { now < $0.expiresAt ? NamedRow(name: name, row: $0) : nil }
     }
 
-    fileprivate mutating func put(_ row: StoredRow?, _ name: String, at now: Int64) {
-        guard let row else { return remove(name) }
-        if rows[name] == nil, rows.count >= min(nextSweep, capacity) { makeRoom(at: now) }
+    /// Returns the first names after a name, in order.
+    ///
+    /// It sorts only the names that can be among the first, because a kind can have many rows.
+    fileprivate func names(after name: String?, at now: Int64, limit: Int) -> [String] {
+        var names: [String] = []
+        var bound: String?
+        for (candidate, row) in rows where now < row.expiresAt {
+            if let name, !candidate.utf8.isAfter(name) { continue }
+            if let bound, candidate.utf8.isAfter(bound) { continue }
+            names.append(candidate)
+            if names.count / 2 >= limit {
+                names = Self.first(limit, of: names)
+                bound = names.last
+            }
+        }
+        return Self.first(limit, of: names)
+    }
+
+    private static func first(_ limit: Int, of names: [String]) -> [String] {
+        Array(names.sorted { $1.utf8.isAfter($0) }.prefix(limit))
+    }
+
+    /// Stores or removes a row, and returns the number of other rows that it displaced.
+    fileprivate mutating func put(_ row: StoredRow?, _ name: String, at now: Int64) -> Int {
+        guard let row else {
+            remove(name)
+            return 0
+        }
+        var displaced = 0
+        if rows[name] == nil, rows.count >= min(nextSweep, capacity) { displaced = makeRoom(at: now) }
         remove(name)
         rows[name] = row
         if !row.group.isEmpty { groups[row.group, default: []].insert(name) }
+        return displaced
     }
 
     private mutating func remove(_ name: String) {
@@ -97,13 +138,17 @@ extension MemoryRows.RowTable {
         if groups[old.group]?.isEmpty == true { groups[old.group] = nil }
     }
 
-    private mutating func makeRoom(at now: Int64) {
+    /// Removes the expired rows, and a tenth of the others when the kind is full; returns the number of the others.
+    private mutating func makeRoom(at now: Int64) -> Int {
         for (name, row) in rows where row.expiresAt <= now { remove(name) }
+        var displaced = 0
         if rows.count >= capacity {
             let oldest = rows.sorted { $0.value.expiresAt < $1.value.expiresAt }.prefix(max(1, capacity / 10))
             for (name, _) in oldest { remove(name) }
+            displaced = oldest.count
         }
         nextSweep = max(Self.firstSweep, rows.count * 2)
+        return displaced
     }
 }
 
