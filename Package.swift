@@ -368,7 +368,7 @@ let package = Package(
             name: "SignetOAuthTests",
             dependencies: [
                 "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport",
-                "TokenWorker", crypto, nioCore, nioPosix,
+                "TokenWorker", crypto, cryptoExtras, nioCore, nioPosix,
             ], swiftSettings: rules),
         .testTarget(
             name: "SignetNetworkTests", dependencies: ["SignetNetwork", "SignetCore", "SignetTesting", "TestSupport", asn1],
