@@ -26,6 +26,7 @@ COMPATIBILITY = "docs/reference/compatibility.md"
 VENDOR = "docs/reference/vendor-tests/Push.md"
 COUNTS = "docs/reference/vendor-tests/README.md"
 PROMISES = "docs/reference/promises.md"
+OPENID = "docs/reference/openid-conformance.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -62,6 +63,20 @@ def promises(changed: dict[int, str], count: int = 143) -> str:
     rows |= dict.fromkeys(range(7, 11), " | does not apply: x") | changed
     table = "".join(f"| {number} | 1 | a | `Hidden.size` | {row} |\n" for number, row in rows.items())
     return "| # | line | promise | symbol | test | remark |\n" + table
+
+
+def plans(changed: dict[str, str] = {}) -> str:
+    """A page of the OpenID Foundation's plans, with a row for each module."""
+    page = "# Plans\n"
+    for line in (LINT / "openid-modules.txt").read_text().splitlines():
+        if line.startswith(" "):
+            page += f"| {line.strip()} | passes | `SignetCoreTests/holds` | |\n"
+        elif line and not line.startswith("#"):
+            page += f"## A: `{line}`\n\n| module | outcome | test | note |\n| --- |\n"
+    page += "## Others\n\n`SignetCoreTests/holds` is a test, and `docs/reference` a folder.\n"
+    for old, new in changed.items():
+        page = page.replace(old, new, 1)
+    return page
 
 
 # A tree that keeps every rule, often by a hair.
@@ -138,6 +153,7 @@ public protocol Store {
     COUNTS: "| page | rows | the same | differs, tested | differs, not tested | missing |\n| --- | --- |\n"
     "| Push | 4 | 1 | 1 | 1 | 1 |\n| all | 4 | 1 | 1 | 1 | 1 |\n",
     PROMISES: promises({}),
+    OPENID: plans(),
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -307,6 +323,19 @@ FAULTS = [
     ("promises", {PROMISES: promises({20: " | does not apply: y"})}, f"{PROMISES}:144:", "5 promises do not apply"),
     ("promises", {PROMISES: promises({}, count=142)}, f"{PROMISES}:143:", "there are 142 rows"),
     ("promises", {PROMISES: promises({}).replace("| 20 |", "| 21 |")}, f"{PROMISES}:21:", "row 21 follows row 19"),
+    ("openid-rows", {OPENID: None}, f"{OPENID}:1:", "missing"),
+    ("openid-rows", {OPENID: plans({"`SignetCoreTests/holds`": "`SignetCoreTests/gone`"})}, f"{OPENID}:6:", "no test function SignetCoreTests/gone"),
+    ("openid-rows", {OPENID: plans({" | |\n": " | `SignetCoreTests/gone` too |\n"})}, f"{OPENID}:6:", "no test function SignetCoreTests/gone"),
+    ("openid-rows", {OPENID: plans({"`SignetCoreTests/holds` is": "`GoneTests/holds` is"})}, f"{OPENID}:{plans().count(chr(10))}:", "no test function GoneTests/holds"),
+    ("openid-rows", {OPENID: plans({"| passes": "| skipped"})}, f"{OPENID}:6:", "no reason"),
+    ("openid-rows", {OPENID: plans({"| passes": "| fails"})}, f"{OPENID}:6:", "neither `passes` nor `skipped`"),
+    ("openid-rows", {OPENID: plans({" | |\n": " |\n"})}, f"{OPENID}:6:", "write `| module"),
+    ("openid-rows", {OPENID: plans({"| oidcc-response-type-missing ": "| oidcc-server "})}, f"{OPENID}:7:", "two rows oidcc-server"),
+    ("openid-rows", {OPENID: plans({"| oidcc-response-type-missing ": "| oidcc-serve "})}, f"{OPENID}:7:", "oidcc-basic-certification-test-plan has no module oidcc-serve"),
+    ("openid-rows", {OPENID: plans({"| oidcc-server |": "| server |"})}, f"{OPENID}:2:", "oidcc-basic-certification-test-plan has no row oidcc-server"),
+    ("openid-rows", {OPENID: plans({"## Others": "## A: `oidcc-other-plan`"})}, f"{OPENID}:", "there is no plan oidcc-other-plan"),
+    ("openid-rows", {OPENID: plans({"`oidcc-config-certification-test-plan`": ""})}, f"{OPENID}:1:", "oidcc-config-certification-test-plan has no row"),
+    ("openid-rows", {OPENID: plans({"# Plans": "# Certified plans"})}, f"{OPENID}:1:", "nothing is certified"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
