@@ -24,29 +24,15 @@ package struct AuthorizationAttempt: Sendable, Hashable {
     /// The time at which the request began, by this machine's clock; nil for a request that no user has to answer.
     package let begun: Date?
 
-    /// Creates an attempt with 256 random bits for each of the three values.
+    /// Returns a new attempt with 256 random bits for each of the three values.
     /// - Parameters:
-    ///   - generator: The source of the random bits.
     ///   - addedParameters: The additional parameters of this request beside those of the client.
     ///   - begun: The time at which the request begins; nil for a request that no user has to answer.
-    package init(
-        using generator: inout some RandomNumberGenerator, adding addedParameters: [String: String] = [:], begun: Date? = nil
-    ) {
-        func text() -> String {
-            // Each call to the generator is a system call, so eight bytes are taken from each.
-            Base64.encode((0..<4).flatMap { _ in withUnsafeBytes(of: generator.next() as UInt64) { Array($0) } }, as: .url)
-        }
-        verifier = Secret(text: text())
-        state = text()
-        nonce = text()
-        self.addedParameters = addedParameters
-        self.begun = begun
-    }
-
-    /// Returns a new attempt from the system's random source.
+    /// - Returns: The attempt.
     package static func new(adding addedParameters: [String: String] = [:], begun: Date? = nil) -> AuthorizationAttempt {
-        var generator = SystemRandomNumberGenerator()
-        return AuthorizationAttempt(using: &generator, adding: addedParameters, begun: begun)
+        func text() -> String { Base64.encode(Secret.random(byteCount: 32).bytes, as: .url) }
+        return AuthorizationAttempt(
+            verifier: Secret(text: text()), state: text(), nonce: text(), addedParameters: addedParameters, begun: begun)
     }
 
     /// Returns the parameters of the authorization request, in the order of protocol/journey.md section 4.2.
