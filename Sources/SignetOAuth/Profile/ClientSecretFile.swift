@@ -1,3 +1,4 @@
+import Foundation
 package import SignetCore
 package import SignetStorage
 
@@ -30,14 +31,38 @@ package enum ClientSecretFile {
     }
 
     /// Reads the secret in the file that the setting `client.secretFile` names.
+    ///
+    /// A file in the directory that `CREDENTIALS_DIRECTORY` names is a credential of the service manager, which may belong to root.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - environment: The environment variables; nil for those of this process.
+    /// - Returns: The secret.
     /// - Throws: ``ProfileError`` when the path isn't absolute, or with the error of the file.
-    package static func secret(ofSetting path: String) throws(ProfileError) -> Secret {
+    package static func secret(
+        ofSetting path: String, environment: [String: String]? = nil
+    ) throws(ProfileError) -> Secret {
         let key = ProfileSetting.clientSecretFile.rawValue
         guard path.hasPrefix("/") else { throw ProfileError(key, .value("must be an absolute path")) }
+        let directory = (environment ?? ProcessInfo.processInfo.environment)["CREDENTIALS_DIRECTORY"] ?? ""
         do throws(StoreError) {
-            return try secret(at: path)
+            guard let name = credentialName(path, in: directory) else { return try secret(at: path) }
+            guard let bytes = try CredentialFile.contents(name, in: directory, limit: maxSize) else {
+                throw StoreError(.notFound, "open \(path)", "it does not exist")
+            }
+            return try secret(in: bytes, of: path)
         } catch {
             throw ProfileError(key, .value("cannot be used: \(error.description)"))
         }
+    }
+
+    /// Returns the name of a file that lies directly in a directory, as systemd's credentials do; nil for any other path.
+    ///
+    /// The spelling is compared, so that no link and no `..` leads to another file.
+    private static func credentialName(_ path: String, in directory: String) -> String? {
+        let start = directory + "/"
+        guard directory.hasPrefix("/"), path.utf8.starts(with: start.utf8) else { return nil }
+        let name = String(Substring(path.utf8.dropFirst(start.utf8.count)))
+        let isName = !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
+        return isName && !name.utf8.contains(0) ? name : nil
     }
 }

@@ -47,9 +47,17 @@ enum ProfileSetting: String, CaseIterable {
 
 /// Settings from a document or the environment, by the keys of a document: `url` or `endpoints.authorize`.
 struct ProfileSettings {
+    private let environment: [String: String]?
     private let value: (_ key: String) -> JSONValue?
 
-    init(_ value: @escaping (_ key: String) -> JSONValue?) { self.value = value }
+    /// Creates settings.
+    /// - Parameters:
+    ///   - environment: The environment variables with the directory of systemd's credentials; nil for those of this process.
+    ///   - value: A closure that returns the value of a setting; nil when the setting is absent.
+    init(environment: [String: String]? = nil, _ value: @escaping (_ key: String) -> JSONValue?) {
+        self.environment = environment
+        self.value = value
+    }
 
     /// Returns the profile with these settings.
     /// - Parameters:
@@ -115,7 +123,7 @@ struct ProfileSettings {
         if let given {
             secret = given
         } else if let path {
-            secret = try ClientSecretFile.secret(ofSetting: path)
+            secret = try ClientSecretFile.secret(ofSetting: path, environment: environment)
         } else {
             throw ProfileError(ProfileSetting.clientSecretFile.rawValue, .missing)
         }
@@ -220,7 +228,8 @@ extension ServerProfile {
     ///
     /// The members have the names of the properties. `timeout` and `refreshThreshold` are in seconds. `pins` is an array or a
     /// string. An unknown member is an error, so that misspelled names are reported. `client.secretFile` is the absolute path of a
-    /// file of mode 0600 with the client's secret; it is read once, here.
+    /// file of mode 0600 with the client's secret, or of a credential in the process's `CREDENTIALS_DIRECTORY`, which may belong to
+    /// root. It is read once, here.
     /// - Parameters:
     ///   - bytes: The document.
     ///   - policy: The policy that decides which addresses may receive a password.
@@ -275,8 +284,8 @@ extension ServerProfile {
     ///
     /// Each variable has the name of a property in upper case. Lists have spaces or commas as separators.
     /// `SIGNET_CLIENT_PARAMETERS` is a URL query: `acr_values=push&prompt=login`. `SIGNET_CLIENT_SECRET_FILE` is the path of a
-    /// file; no variable contains a secret. An empty variable counts as unset. Unknown variables are ignored, because they may
-    /// belong to another program.
+    /// file, which may be a credential of systemd in the directory that `CREDENTIALS_DIRECTORY` names; no variable contains a
+    /// secret. An empty variable counts as unset. Unknown variables are ignored, because they may belong to another program.
     /// - Parameters:
     ///   - environment: The variables by name.
     ///   - prefix: The prefix of the variable names.
@@ -285,7 +294,7 @@ extension ServerProfile {
     public init(
         environment: [String: String], prefix: String = "SIGNET_", policy: EndpointPolicy = .secure
     ) throws(ProfileError) {
-        self = try ProfileSettings { key in
+        self = try ProfileSettings(environment: environment) { key in
             environment[prefix + ProfileSetting.variable(key)].flatMap { $0.isEmpty ? nil : .string($0) }
         }.profile(policy: policy)
     }

@@ -78,6 +78,50 @@ struct ClientSecretSettingsTests {
         }
     }
 
+    /// Creates a profile from environment variables that name the file of the secret and the directory of systemd's credentials.
+    private func profile(secretFile: String, credentials: String?) throws -> ServerProfile {
+        var variables = [
+            "SIGNET_URL": "https://am.example.test/am", "SIGNET_CLIENT_ID": "app", "SIGNET_CLIENT_REDIRECT_URI": "app://cb",
+            "SIGNET_CLIENT_SECRET_FILE": secretFile,
+        ]
+        variables["CREDENTIALS_DIRECTORY"] = credentials
+        return try ServerProfile(environment: variables)
+    }
+
+    @Test("A secret file in the directory of systemd's credentials has the rules of a credential, and elsewhere those of a file")
+    func readsClientSecretOfCredentialsDirectory() async throws {
+        try await TemporaryDirectory.with { directory in
+            let folder = directory.file("credentials")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let path = "\(folder)/web.secret"
+            try write("s3cret\n".utf8, to: path, mode: 0o400)
+            let expected = ClientAuthentication.clientSecretBasic(Secret("s3cret".utf8))
+
+            try #require(chmod(folder, 0o700) == 0)
+            let credential = try profile(secretFile: path, credentials: folder)
+            #expect(credential.client?.authentication == expected)
+            let absent = error { try profile(secretFile: "\(folder)/other", credentials: folder) }
+            #expect(absent?.key == "client.secretFile" && absent?.description.contains("it does not exist") == true)
+
+            // Others must not reach the directory of a credential. The directory of another file does not count.
+            try #require(chmod(folder, 0o755) == 0)
+            let refused = error { try profile(secretFile: path, credentials: folder) }
+            #expect(refused?.key == "client.secretFile" && refused?.description.contains("chmod 700") == true)
+            for credentials in [nil, "", "credentials", "/", directory.path, "\(folder)s"] as [String?] {
+                let file = try profile(secretFile: path, credentials: credentials)
+                #expect(file.client?.authentication == expected)
+            }
+            for other in ["\(folder)/./web.secret", "\(folder)/../credentials/web.secret", "\(folder)//web.secret"] {
+                let file = try profile(secretFile: other, credentials: folder)
+                #expect(file.client?.authentication == expected)
+            }
+            for name in ["", ".", ".."] {
+                let found = error { try profile(secretFile: "\(folder)/\(name)", credentials: folder) }
+                #expect(found?.key == "client.secretFile")
+            }
+        }
+    }
+
     @Test(
         "Contradicting or incomplete settings of the authentication are named",
         arguments: [
