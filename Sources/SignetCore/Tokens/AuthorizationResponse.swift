@@ -49,7 +49,13 @@ package enum AuthorizationResponse {
         if let issuer {
             let theirs = query["iss"]
             // `==` also accepts other spellings of a character.
-            guard theirs.map({ $0.utf8.elementsEqual(issuer.utf8) }) ?? !requiresIssuer else { throw OAuthError(.issuerMismatch) }
+            guard theirs.map({ $0.utf8.elementsEqual(issuer.utf8) }) ?? !requiresIssuer else {
+                throw OAuthError(
+                    .issuerMismatch,
+                    explanation: theirs == nil
+                        ? "the answer has no iss, which the server promises"
+                        : "the iss of the answer is not the issuer \(OAuthError.plain(issuer))")
+            }
         }
         if let name = query["error"] {
             throw OAuthError(name: name, explanation: query["error_description"], status: nil)

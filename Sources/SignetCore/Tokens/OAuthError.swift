@@ -170,7 +170,7 @@ extension OAuthError {
     }
 
     /// Returns the text without control characters that could affect a terminal, limited to 300 characters.
-    static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { String($0).isSafeToShow }.prefix(300)))
     }
 }

@@ -276,7 +276,7 @@ public final class LogoutTokenVerifier: Sendable {
             switch error.code {
             case .form: return LogoutTokenError(.form)
             case .algorithm: return LogoutTokenError(.algorithm)
-            case .signature: return LogoutTokenError(.signature)
+            case .signature: return LogoutTokenError(.signature, explanation: error.explanation)
             default: return LogoutTokenError(.unavailable, explanation: error.description)
             }
         }

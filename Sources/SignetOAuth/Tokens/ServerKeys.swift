@@ -56,8 +56,9 @@ struct ServerKeys: Sendable {
     }
 
     /// Verifies the signature of a token with the keys.
-    /// - Throws: `IDTokenError`.
+    /// - Throws: `IDTokenError` with the code `signature`, and an explanation when the server has no usable key for the token.
     func verify(_ token: SignedClaims) async throws(IDTokenError) {
+        var hasUsableKey = false
         for key in keys where key.fits(token) {
             let collection = JWTKeyCollection()
             // The collection contains only this key, because the library would select a key by the ID in the token. The library
@@ -66,8 +67,11 @@ struct ServerKeys: Sendable {
                 let algorithm = try? await collection.getKey(alg: token.algorithm)
             else { continue }
             if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return }
+            hasUsableKey = true
         }
-        throw IDTokenError(.signature)
+        guard !hasUsableKey else { throw IDTokenError(.signature) }
+        let name = token.keyIdentifier.map { " with the ID \"\(OAuthError.plain($0))\"" } ?? ""
+        throw IDTokenError(.signature, explanation: "the server has no usable key for \(token.algorithm)\(name)")
     }
 }
 

@@ -204,9 +204,16 @@ struct OAuthAnswerTests {
 
     @Test("A response without the issuer that the server promised, or without a redirect to the app, is refused")
     func checksIssuerAndRedirect() {
-        #expect(throws: OAuthError(.issuerMismatch)) {
+        let missing = OAuthError(.issuerMismatch, explanation: "the answer has no iss, which the server promises")
+        #expect(throws: missing) {
             _ = try AuthorizationResponse.code(
                 location: "app://cb?code=c&state=s", redirectURI: "app://cb", state: "s", issuer: "i", requiresIssuer: true)
+        }
+        // The issuer can be one that a discovery document names. The text of the answer is not repeated.
+        let other = OAuthError(.issuerMismatch, explanation: "the iss of the answer is not the issuer i[2J")
+        #expect(throws: other) {
+            _ = try AuthorizationResponse.code(
+                location: "app://cb?code=c&state=s&iss=o", redirectURI: "app://cb", state: "s", issuer: "i\u{1B}[2J")
         }
         for location in [nil, "https://op/login?goto=https://app.example.com/cb", "https://app.example.com/cbx?code=c&state=s"] {
             #expect {

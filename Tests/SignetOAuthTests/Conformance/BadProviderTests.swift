@@ -31,6 +31,37 @@ struct BadProviderTests {
         }
     }
 
+    @Test("A refused signature tells whether the provider has a usable key for the ID token")
+    func tellsMissingKey() async throws {
+        let own = ProviderKey.shared[0]
+        let short = ProviderKey.short ?? own
+        let missing = #"the server has no usable key for RS256 with the ID "k1""#
+        let cases: [(deviation: RelyingParty.Deviation, explanation: String?)] = [
+            (RelyingParty.Deviation { $0.keys = [PublishedKey(own, "k1", ["use": .string("enc")])] }, missing),
+            (RelyingParty.Deviation { $0.keys = [PublishedKey(own, "k1", ["alg": .string("RS512")])] }, missing),
+            (RelyingParty.Deviation { $0.keys = [PublishedKey(short, "k1")] }, missing),
+            (RelyingParty.Deviation { $0.keySetText = { _ in #"{"keys":[]}"# } }, missing),
+            (
+                RelyingParty.Deviation { $0.header = { $0["kid"] = .string("k\u{1B}[2J") } },
+                #"the server has no usable key for RS256 with the ID "k[2J""#
+            ),
+            (
+                RelyingParty.Deviation {
+                    $0.header = { $0["kid"] = nil }
+                    $0.keys = [PublishedKey(ProviderKey.p256, "k1")]
+                    $0.signature = { own.signature(of: $0, algorithm: "RS256") }
+                }, "the server has no usable key for RS256"
+            ),
+            (RelyingParty.Deviation { $0.signature = { _ in [UInt8](repeating: 0, count: 256) } }, nil),
+        ]
+        for (deviation, explanation) in cases {
+            try await RelyingParty.with(deviation) { (party: RelyingParty) async throws in
+                let error = await outcome { try await party.logIn() }.tokenError
+                #expect(error == TokenError(.idTokenRefused, .idToken(IDTokenError(.signature, explanation: explanation))))
+            }
+        }
+    }
+
     @Test("A response of the token endpoint that can't be used stores nothing", arguments: BadResponses.tokens)
     func refusesTokenResponse(deviation: ProviderCase) async throws {
         for hasEarlierLogin in [false, true] {
