@@ -107,6 +107,22 @@ struct BrowserLogoutTests {
         }
     }
 
+    @Test("signet logout --browser reports that its port is in use, does not blame the server, and does the rest of the logout")
+    func tellsUsedPort() async throws {
+        let provider = try FakeProvider { $0.returnsFromLogout = true }
+        let other = try RawServer { _ in }
+        defer { other.stop() }
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, provider, client: #"{"signOutRedirectUri":"http://127.0.0.1:\#(other.port)/bye"}"#)
+            let outcome = try await cli.start(["logout", "--browser", "--json"], environment: try cli.withIdleBrowser()).end()
+            #expect(outcome.status == 65 && outcome.errors.contains("port \(other.port) of 127.0.0.1"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("logged out here") && !outcome.errors.contains("the server did not"))
+            #expect(outcome.json["openIDSession"]?.string == "failed" && !outcome.errors.contains("Open this address"))
+            #expect(outcome.json["local"]?.string == "done" && outcome.json["tokens"]?.string == "done")
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
+
     @Test("signet logout --browser reports a missing end-session endpoint, and the rest of the logout is done")
     func tellsMissingEndSession() async throws {
         let provider = try FakeProvider { $0.hasEndSession = false }

@@ -16,7 +16,7 @@ struct Logout: NetworkedCommand {
             client.signOutRedirectUri in 'login --settings FILE', an address that is registered for the client, it ends the session \
             without a page.
 
-            A provider whose session is a cookie of your browser ends it only there: --browser opens the log-out in the browser. With \
+            A provider whose session is a cookie of your browser ends it only there: --browser opens the logout in the browser. With \
             a loopback address in client.signOutRedirectUri, such as http://127.0.0.1/bye, signet waits until the browser comes back. \
             Without one the browser shows the page of the provider, and signet does not wait.
             """)
@@ -104,7 +104,7 @@ struct Logout: NetworkedCommand {
     private func confirmInBrowser(_ report: LogOutReport) async -> Failure? {
         if let address = report.browserAddress {
             // The address contains the id_token, so it must not be printed or passed as an argument to another program.
-            Console.error("The server wants the log-out to be confirmed in the browser.")
+            Console.error("The server wants the logout to be confirmed in the browser.")
             do {
                 try await Interrupt.ending { try await SystemBrowser.open(confidential: Secret(text: address)) }
             } catch is CancellationError {
@@ -112,7 +112,7 @@ struct Logout: NetworkedCommand {
             } catch {
                 return Failure(
                     .unavailable, "logout.browser",
-                    "the server wants the log-out to be confirmed in a browser, and none can be opened here")
+                    "the server wants the logout to be confirmed in a browser, and none can be opened here")
             }
         }
         return report.failure("logged out here")
@@ -141,9 +141,11 @@ extension LogOutReport {
         if name == "local" { return Failure(failure.exit, failure.code, "not logged out here: \(failure.message)", part: name) }
         // The login is already deleted here and cannot be retried, so the advice to retry is left out.
         let isRefused = failure.exit == .protocolBroken || error.isOfMissingEndpoint
+        // The server is not at fault when a port is in use or the browser does not come back.
+        let isHere = !isRefused && (error.code == .notConfigured || error.code == .cancelled)
+        let rest = isHere ? "not everything at the server was ended" : "the server did not end everything"
         return Failure(
-            isRefused ? .notAllowed : failure.exit, failure.code,
-            "\(done), but the server did not end everything: \(failure.reason)", part: name)
+            isRefused ? .notAllowed : failure.exit, failure.code, "\(done), but \(rest): \(failure.reason)", part: name)
     }
 
     /// The address at which the user must confirm the logout; nil when no confirmation is needed.
