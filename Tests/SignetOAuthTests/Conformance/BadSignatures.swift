@@ -94,16 +94,20 @@ enum BadSignatures {
         func add(_ name: String, _ apply: @escaping @Sendable (inout ScriptedProvider.Behavior) -> Void) {
             cases.append(ProviderCase(name, .accepted, apply))
         }
-        add("PS256") { $0.algorithm = "PS256" }
-        add("ES256") {
-            $0.algorithm = "ES256"
-            $0.keys = [PublishedKey(ProviderKey.p256, "k1")]
+        let keys: [(algorithm: String, key: ProviderKey)] = [
+            ("RS256", own), ("PS256", own), ("ES256", ProviderKey.p256), ("EdDSA", ProviderKey.ed25519),
+        ]
+        for (algorithm, key) in keys {
+            add(algorithm) {
+                $0.algorithm = algorithm
+                $0.keys = [PublishedKey(key, "k1")]
+            }
+            add("\(algorithm), and discovery lists no algorithms") {
+                $0.algorithm = algorithm
+                $0.keys = [PublishedKey(key, "k1")]
+                $0.metadata = { $0["id_token_signing_alg_values_supported"] = nil }
+            }
         }
-        add("EdDSA") {
-            $0.algorithm = "EdDSA"
-            $0.keys = [PublishedKey(ProviderKey.ed25519, "k1")]
-        }
-        add("discovery lists no algorithms") { $0.metadata = { $0["id_token_signing_alg_values_supported"] = nil } }
         return cases
     }()
 }

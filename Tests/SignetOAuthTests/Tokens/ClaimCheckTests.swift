@@ -297,6 +297,7 @@ struct ClaimCheckTests {
         "A key of the server verifies only if its members allow it and have the form of a JWK",
         arguments: [
             (#""use":"sig""#, #""use":"enc""#, false), (#""use":"sig""#, #""use":7"#, false), (#","use":"sig""#, "", true),
+            (#""use":"sig""#, #""use":null"#, true),
             (#""use":"sig""#, #""key_ops":["verify"]"#, true), (#""use":"sig""#, #""key_ops":["sign","verify"]"#, true),
             (#""use":"sig""#, #""use":"sig","key_ops":null"#, true), (#""use":"sig""#, #""key_ops":["encrypt"]"#, false),
             (#""use":"sig""#, #""key_ops":["verify","verify"]"#, false), (#""use":"sig""#, #""key_ops":["verify",1]"#, false),
