@@ -267,6 +267,8 @@ FAULTS = [
     ("words", {"Package.swift": MANIFEST + "// What is true.\n"}, f"Package.swift:{MANIFEST.count(chr(10)) + 1}:", "begins with `What`"),
     ("words", {"Package.swift": MANIFEST + "// Nobody reads it.\n"}, f"Package.swift:{MANIFEST.count(chr(10)) + 1}:", "name the actor"),
     ("words", {".ci/run": "# Everybody waits for it.\n"}, ".ci/run:1:", "name the actor"),
+    ("words", {".github/ci.yml": "# Everybody waits for it.\n"}, ".github/ci.yml:1:", "name the actor"),
+    ("words", {"SECURITY.md": "# 1\n\nThe `desk` is new.\n"}, "SECURITY.md:3:", "`desk` is an old term"),
     ("words", {STORE: 'let a = "custodian"\n', ALLOW: f'words {STORE}:"custodian" -- stored\n'}, f"{ALLOW}:1:", "1 exceptions"),
     ("words", {ALLOW: f'words {STORE}:"desk" -- stored\n', WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "matches nothing any more"),
     ("words", {WORDS: f"1 {ALLOW}\n"}, f"{ALLOW}:1:", "0 exceptions"),
