@@ -22,7 +22,7 @@ public struct ProfileDocument: Sendable {
 
     /// Parses a UTF-8 text.
     ///
-    /// Unknown settings and wrong values are reported later, by ``profile(policy:)``.
+    /// Unknown settings and wrong values are reported later, by ``profile(policy:clientSecret:)``.
     /// - Throws: `ProfileError`, with its position, if the text isn't YAML or isn't a mapping.
     public init(yaml bytes: some Sequence<UInt8>) throws(ProfileError) {
         guard let text = String(strictUTF8: Array(bytes)) else {
