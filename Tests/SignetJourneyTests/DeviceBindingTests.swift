@@ -5,6 +5,7 @@ import SignetJourney
 import SignetOAuth
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Device binding keys")
@@ -298,29 +299,6 @@ struct DeviceBindingTests {
             return try await kept.sign(bytes, with: key)
         }
         func remove(_ key: DeviceKey) async throws { try await kept.remove(key) }
-    }
-
-    /// A clock whose waits end only when a test says so.
-    private final class ManualTimer: Clock {
-        typealias Duration = Swift.Duration
-        struct Instant: InstantProtocol {
-            typealias Duration = Swift.Duration
-            var offset = Swift.Duration.zero
-            func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-            func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-            static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-        }
-
-        let now = Instant()
-        let minimumResolution = Swift.Duration.zero
-        private let (fired, trigger) = AsyncStream<Void>.makeStream()
-
-        func fire() { trigger.yield() }
-
-        func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-            for await _ in fired { return }
-            throw CancellationError()
-        }
     }
 
     @Test("A key that the server has not confirmed does not take precedence over a confirmed one")

@@ -3,6 +3,7 @@ import SignetCore
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
+import TestSupport
 import Testing
 
 /// The SDK as the client of a ``ScriptedProvider``, with a scripted browser that comes back to a loopback port.

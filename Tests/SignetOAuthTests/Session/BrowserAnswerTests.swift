@@ -3,6 +3,7 @@ import SignetCore
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Answers that come back to the program in another way than with a redirect, or that are not those of its login.

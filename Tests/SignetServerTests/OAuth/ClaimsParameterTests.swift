@@ -10,7 +10,7 @@ import Testing
 /// OpenID Connect Core section 5.5.
 @Suite("The claims parameter of an authorization request")
 struct ClaimsParameterTests {
-    /// Logs noa in, who has attributes.
+    /// Logs in the user noa, which has attributes in the configuration.
     private func session(_ server: TestServer) async throws -> String {
         try await server.session(name: "noa", password: "staple")
     }

@@ -19,7 +19,7 @@ struct OpenIDLoginTests {
         #expect(page.status == 200 && page.isPage && page.heading == "Sign In")
     }
 
-    @Test("A request with prompt=login asks a user again who is logged in", arguments: AnswerMode.allCases)
+    @Test("A request with prompt=login makes a logged-in user log in again", arguments: AnswerMode.allCases)
     func promptLoginAsksAgain(mode: AnswerMode) async throws {
         try await ProviderUnderTest.run { provider in
             let client = try OpenIDRelyingParty(provider, mode: mode)
@@ -76,7 +76,7 @@ struct OpenIDLoginTests {
     ]
 
     @Test(
-        "A second request of a user who is logged in is answered without a page, about the same login",
+        "The second request of a logged-in user is answered without a page, about the same login",
         arguments: sameLogins, AnswerMode.allCases)
     func answersSameLoginSilently(login: SameLogin, mode: AnswerMode) async throws {
         try await ProviderUnderTest.run { provider in
