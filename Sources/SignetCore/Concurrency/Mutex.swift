@@ -7,9 +7,10 @@ import Darwin
 /// A lock around a value, for the time of a closure.
 ///
 /// It has the methods of `Synchronization.Mutex`, but is a class, and its value must be copyable. That type needs iOS 18 and macOS 15,
-/// and the thread sanitizer does not see it on Linux. See docs/decisions/002-own-mutex.md.
+/// and the thread sanitizer does not see it on Linux. Its methods can be compiled into their callers, because a listing takes the vault's
+/// lock for each record. See docs/decisions/002-own-mutex.md.
 package final class Mutex<Value>: @unchecked Sendable {
-    private var value: Value
+    @usableFromInline var value: Value
     /// In memory of its own, because a mutex must not move.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -29,11 +30,12 @@ package final class Mutex<Value>: @unchecked Sendable {
     /// Runs a closure on the value while no other thread does.
     ///
     /// The closure must not use the same lock.
+    @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        Self.require(pthread_mutex_lock(lock))
-        defer { Self.require(pthread_mutex_unlock(lock)) }
+        acquire()
+        defer { release() }
         return try body(&value)
     }
 
@@ -46,8 +48,18 @@ package final class Mutex<Value>: @unchecked Sendable {
         let error = pthread_mutex_trylock(lock)
         if error == EBUSY { return nil }
         Self.require(error)
-        defer { Self.require(pthread_mutex_unlock(lock)) }
+        defer { release() }
         return try body(&value)
+    }
+
+    @usableFromInline
+    func acquire() {
+        Self.require(pthread_mutex_lock(lock))
+    }
+
+    @usableFromInline
+    func release() {
+        Self.require(pthread_mutex_unlock(lock))
     }
 
     /// Ends the program when the system refuses a lock: to go on without it would be a data race.
