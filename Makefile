@@ -22,7 +22,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 24
 TEST_ARGS ?=
 
 # What needs a C library's headers to build; the library itself is looked up at run time.
-TRAITS := --traits PostgreSQL
+# To name a trait turns the default ones off, unless they are named too.
+TRAITS := --traits default,PostgreSQL
 DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
 # Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
 RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release

@@ -17,7 +17,8 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let httpClient = Target.Dependency.product(
+    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
@@ -73,6 +74,10 @@ let package = Package(
         .executable(name: "signet", targets: ["signet"]),
     ],
     traits: [
+        .default(enabledTraits: ["AsyncHTTPClient"]),
+        // An app for Apple's systems, where the transport is URLSession, and an app with a transport of its own need no HTTP client.
+        // SignetServer and `signet` need this one.
+        .trait(name: "AsyncHTTPClient", description: "AsyncHTTPTransport, the HTTP transport for Linux and servers."),
         // Needs the header of libpq to build, and loads the library itself only when it is used.
         .trait(name: "PostgreSQL", description: "Records in PostgreSQL (libpq-dev)."),
         // Change nothing; a package that names one still resolves. Their libraries are loaded where they are installed.

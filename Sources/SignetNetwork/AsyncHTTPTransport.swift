@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
@@ -11,6 +12,8 @@ import Darwin
 #endif
 
 /// The transport for Linux and servers, over async-http-client.
+///
+/// It exists if the package trait `AsyncHTTPClient` is enabled, which is the default.
 ///
 /// Releasing the transport closes its connections in the background; ``close()`` waits until they are closed.
 ///
@@ -258,3 +261,4 @@ extension TimeAmount {
         self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }
+#endif

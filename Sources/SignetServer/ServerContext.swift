@@ -4,6 +4,10 @@ import SignetCore
 import SignetNetwork
 import SignetPushGateway
 
+#if !AsyncHTTPClient
+#error("SignetServer needs the package trait AsyncHTTPClient of signet, which is on by default")
+#endif
+
 /// The shared context of a running server: its state, clock, log and delivery queues.
 ///
 /// All controllers use it.
