@@ -45,9 +45,9 @@ struct Terminal: Sendable {
         try await signet("enroll", file)
     }
 
-    /// Waits for a message and returns its id.
+    /// Waits for a message, as long as a push login waits for its answer, and returns its id.
     func nextMessage() async throws -> String {
-        let message = try await signet("push", "listen", "--once", "--json", "--timeout", "30")
+        let message = try await signet("push", "listen", "--once", "--json", "--timeout", "110")
         return try #require(try JSON.value(of: message.utf8)["id"]?.string)
     }
 }
