@@ -1,6 +1,8 @@
 extension String {
     /// Returns the Levenshtein distance: the number of characters to change, add or remove to get the other string.
-    func distance(to other: String) -> Int {
+    ///
+    /// Case is ignored.
+    package func distance(to other: String) -> Int {
         let (own, others) = (Array(lowercased()), Array(other.lowercased()))
         var row = Array(0...others.count)
         for (index, character) in own.enumerated() {
@@ -22,14 +24,14 @@ extension [String] {
     ///   - name: The unknown name.
     ///   - introduction: The words before the list of valid names.
     /// - Returns: The text, which begins with a colon or a semicolon; empty when the list of valid names is empty.
-    func suggestion(for name: String, _ introduction: String = "valid names:") -> String {
+    package func suggestion(for name: String, _ introduction: String = "valid names:") -> String {
         guard !isEmpty else { return "" }
         let all = "\(introduction) " + map { "`\($0)`" }.joined(separator: ", ")
         return nearest(to: name).map { ": did you mean `\($0)`? (\(all))" } ?? "; \(all)"
     }
 
     /// Returns the most similar name: one that differs only in case, or in one or two characters.
-    func nearest(to name: String) -> String? {
+    package func nearest(to name: String) -> String? {
         if let same = first(where: { $0.lowercased() == name.lowercased() }) { return same }
         guard name.count <= 64 else { return nil }
         let distances = map { (name: $0, distance: $0.distance(to: name)) }
