@@ -66,6 +66,11 @@ enum Route: String, CaseIterable, Sendable {
         }
     }
 
+    /// The router's path of the redirect to the login page, without its slash.
+    ///
+    /// No request has this path: ``RealmResponder`` sends browsers there that open the server's address without a page.
+    static let entry = "entry"
+
     /// AM's resources: the routes that a realm can be part of.
     static let resources = allCases.filter { $0.family == .json || $0.family == .oauth2 }
 
@@ -162,6 +167,7 @@ extension ServerContext {
         addJSON(to: am.group().add(middleware: ErrorMiddleware(server: self, isVersioned: true)))
         addOAuth(to: am)
         addHealth(to: router.group("health"))
+        router.add(RouterPath(Route.entry), [.get: LoginController(server: self).enter])
         addPages(to: router.group("XUI"))
         addConsole(to: router.group("console").add(middleware: LoopbackMiddleware(server: self)))
         addAdmin(to: router.group("admin").add(middleware: AdminAccessMiddleware(server: self)))

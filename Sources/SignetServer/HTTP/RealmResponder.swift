@@ -18,10 +18,29 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
         (context.method, context.fullPath) = (request.method, request.uri.path)
         context.maxUploadSize = maxBodySize
         var head = request.head
-        head.path = address(request, &context) + (request.uri.query.map { "?\($0)" } ?? "")
+        let path = isEntry(request, context) ? enter(&context) : address(request, &context)
+        head.path = path + (request.uri.query.map { "?\($0)" } ?? "")
         // The router knows methods by name only. A method that has none reaches the same 405 response as TRACE does.
         if !HTTPRequest.Method.known.contains(head.method) { head.method = .trace }
         return try await next.respond(to: Request(head: head, body: request.body), context: context)
+    }
+
+    /// Returns true for a browser that opens the server's address without a page.
+    ///
+    /// Programs get the same 404 response as at any other unknown address.
+    private func isEntry(_ request: Request, _ context: AppRequestContext) -> Bool {
+        let path = context.fullPath
+        guard request.method == .get, ["/", contextPath, "\(contextPath)/"].contains(path), request.acceptsHTML else {
+            return false
+        }
+        return gateway?.isAt(path) != true
+    }
+
+    /// Fills the context for the redirect to the login page, and returns its path for the router.
+    private func enter(_ context: inout AppRequestContext) -> String {
+        context.path = context.fullPath
+        (context.family, context.route) = (.pages, .pages)
+        return "/\(Route.entry)"
     }
 
     /// Fills the context, and returns the path for the router.

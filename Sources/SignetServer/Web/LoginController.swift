@@ -18,6 +18,12 @@ struct LoginController: Sendable {
         return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)\(choice)#login/"
     }
 
+    /// Leads a browser that opens the server's address without a page to the login page, with the parameters of a login.
+    func enter(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let query = try request.knownQuery()
+        return Self.redirect(to: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"))
+    }
+
     /// Shows the page of a login flow, or starts a flow.
     func page(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try server.realm(ofPage: request)

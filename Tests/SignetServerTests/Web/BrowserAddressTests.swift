@@ -1,0 +1,51 @@
+import HTTPTypes
+import SignetCore
+import TestSupport
+import Testing
+
+@testable import SignetServer
+
+@Suite("Addresses that a browser opens without knowing a page")
+struct BrowserAddressTests {
+    /// The header of browsers.
+    private static let browser = ["Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"]
+
+    @Test(
+        "The server's address leads a browser to the login page, with the parameters of a login",
+        arguments: [("/am", "/am"), ("/a/b/", "/a/b"), ("", "")])
+    func addressLeadsBrowserToLogin(contextPath: String, normal: String) async throws {
+        try await TestServer.run(.sample { $0.contextPath = contextPath }) { server in
+            for path in ["/", normal.isEmpty ? "/" : normal, "\(normal)/"] {
+                let reply = try await server.send(.get, path, headers: Self.browser)
+                #expect(reply.status == 303 && reply.header("Location") == "\(normal)/XUI/", "\(path)")
+                let kept = try await server.send(.get, "\(path)?realm=/alpha&x=1", headers: Self.browser)
+                #expect(kept.header("Location") == "\(normal)/XUI/?realm=/alpha", "\(path)")
+            }
+        }
+    }
+
+    @Test("A browser that opens the part of a longer deployment path gets 404")
+    func partOfDeploymentPathIsUnknown() async throws {
+        try await TestServer.run(.sample { $0.contextPath = "/a/b" }) { server in
+            for path in ["/a", "/a/", "/am", "/entry", "/a/b/entry"] {
+                let reply = try await server.send(.get, path, headers: Self.browser)
+                #expect(reply.status == 404 && reply.header("Location") == nil, "\(path)")
+            }
+        }
+    }
+
+    @Test(
+        "A program gets 404 as JSON at the server's address and at an unknown one",
+        arguments: ["/", "/am", "/am/", "/nothing", "/am/nothing", "/am/json/nothing"])
+    func programGetsJSONAtUnknownAddress(path: String) async throws {
+        let programs: [[String: String]] = [[:], ["Accept": "*/*"], ["Accept": "text/html"], ["Accept": "application/json"]]
+        try await TestServer.run { server in
+            for headers in programs {
+                let reply = try await server.send(.get, path, headers: headers)
+                #expect(reply.status == 404 && reply.message == "Resource not found.", "\(headers)")
+            }
+            let posted = try await server.send(.post, path, headers: Self.browser)
+            #expect(posted.status == 404)
+        }
+    }
+}
