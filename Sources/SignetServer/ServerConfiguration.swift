@@ -50,10 +50,10 @@ public struct ServerConfiguration: Sendable {
     public var devicePollInterval = 5
     /// The HTTP status of `authorization_pending` and `slow_down`: 400 (RFC 8628 section 3.5), or 403, which PingAM 7.2 to 8 sends.
     public var devicePendingStatus = 400
-    /// The format of errors at `authorize` that cannot be sent to a client, and of errors at `endSession` in a browser: a page, or
-    /// JSON for programs.
+    /// The format of errors at `authorize` that cannot be sent to a client, of errors at `endSession` in a browser, and of the 404
+    /// response to a browser at an address that does not exist: a page, or JSON for programs.
     ///
-    /// Errors that any address can have, for example of the method or the rate, are always JSON.
+    /// Other errors that any address can have, for example of the method or the rate, are always JSON.
     public var authorizeErrors = AuthorizeErrorFormat.page
     /// The rules that decide where AM and OpenID Connect differ.
     public var profile = ConformanceProfile.am

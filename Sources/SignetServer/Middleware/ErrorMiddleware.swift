@@ -7,6 +7,8 @@ import SignetPushGateway
 import SignetStorage
 
 /// Turns errors into responses, in the format of the address: AM's JSON, OAuth 2.0's JSON, a page, or the XML of SNS.
+///
+/// A browser gets a page when the address or the realm does not exist.
 struct ErrorMiddleware: RouterMiddleware {
     let server: ServerContext
     /// True in a group whose resources have versions.
@@ -42,6 +44,11 @@ struct ErrorMiddleware: RouterMiddleware {
         let refusal = apiError(error, context)
         if refusal.status == .contentTooLarge { server.telemetry.count([.refused(.bodyTooLarge)]) }
         context.log.update { $0.problem = refusal.message }
+        if refusal.status == .notFound, request.acceptsHTML, server.configuration.authorizeErrors == .page,
+            ![.pages, .console, .gateway].contains(context.family)
+        {
+            return HTMLPage.notFound(refusal, signInAt: "\(server.contextPath)/XUI/").response(at: server)
+        }
         return try refusal.response(
             for: context, request.method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
     }

@@ -48,4 +48,23 @@ struct BrowserAddressTests {
             #expect(posted.status == 404)
         }
     }
+
+    @Test(
+        "A browser gets a page with a link to sign in at an unknown address, or JSON on a setting",
+        arguments: [
+            "/nothing", "/am/nothing", "/am/json/nothing", "/am/oauth2/nothing",
+            "/am/oauth2/realms/root/realms/nowhere/authorize", "/am/health/nothing", "/am/admin/nothing",
+        ])
+    func browserGetsPageAtUnknownAddress(path: String) async throws {
+        try await TestServer.run { server in
+            let page = try await server.send(.get, path, headers: Self.browser)
+            #expect(page.status == 404 && page.heading == "There is nothing here")
+            #expect(page.header("Content-Type") == "text/html; charset=UTF-8")
+            #expect(page.text.contains("<a href=\"/am/XUI/\""))
+        }
+        try await TestServer.run(.sample { $0.authorizeErrors = .json }) { server in
+            let reply = try await server.send(.get, path, headers: Self.browser)
+            #expect(reply.status == 404 && reply.json.object != nil)
+        }
+    }
 }
