@@ -69,7 +69,7 @@ struct LoginController: Sendable {
         case .done(let end): return try await finish(flow, end, again, browsers)
         case .failed(let refusal):
             if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: again).response(at: server)
+            return failure(refusal, of: flow, again).response(at: server)
         case .invited:
             return invitation(form(flow, csrf)).leading(to: flow.destination).response(at: server)
         case .open(let step, let due):
@@ -78,6 +78,16 @@ struct LoginController: Sendable {
                 step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)")
             return view.page.leading(to: flow.destination).response(at: server)
         }
+    }
+
+    /// Returns the page of a login flow that has failed, with a link that starts another attempt.
+    ///
+    /// A journey that does not exist is not started again: the link leads to the default journey, and to the same destination.
+    private func failure(_ refusal: APIError, of flow: LoginFlow, _ again: String) -> HTMLPage {
+        guard refusal == .noSuchJourney else { return refusal.page(again: again) }
+        let kept = flow.query.split(separator: "&").filter { $0.hasPrefix("realm=") || $0.hasPrefix("goto=") }
+        let query = kept.joined(separator: "&")
+        return refusal.page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"), label: "Sign in")
     }
 
     /// Returns the page for a login flow that is over or belongs to another browser, with a link that starts the login again.
@@ -302,16 +312,23 @@ struct FormHandle: Sendable {
 }
 
 extension APIError {
-    /// Returns a page that explains the error, with a link to try again if `again` is not nil.
-    func page(again: String?) -> HTMLPage {
+    /// Returns a page that explains the error.
+    /// - Parameters:
+    ///   - again: The address of a link; nil for no link.
+    ///   - label: The text of the link.
+    /// - Returns: A page with the status of the error.
+    func page(again: String?, label: String = "Try again") -> HTMLPage {
         let (title, text) = explanation
         return HTMLPage(
             title: title, status: status,
-            content: PagePart.alert(text) + policies + (again.map { PagePart.link("Try again", to: $0) } ?? .nothing),
+            content: PagePart.alert(text) + policies + (again.map { PagePart.link(label, to: $0) } ?? .nothing),
             headers: headers)
     }
 
     private var explanation: (String, String) {
+        if self == .noSuchJourney {
+            return ("There is no such journey", "This server has no journey of that name in this realm.")
+        }
         if isTimeout { return ("Time is up", "The sign-in took too long, so it ended.") }
         if self == .suspensionNotFound {
             return ("The link is invalid", "A link in an email works once and for a limited time. Sign in again to get another.")

@@ -67,4 +67,18 @@ struct BrowserAddressTests {
             #expect(reply.status == 404 && reply.json.object != nil)
         }
     }
+
+    @Test("The page of a journey that does not exist leads to the default journey, and to the same destination")
+    func unknownJourneyLeadsToDefaultJourney() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            for goto in ["", "&goto=/am/oauth2/device/user"] {
+                let page = try await browser.get("\(LoginPageTests.xui)\(goto)&service=Nothing")
+                #expect(page.status == 400 && page.heading == "There is no such journey")
+                let link = try #require(page.text.captures("<a href=\"([^\"]*)\"").first?[0].unescaped)
+                #expect(link == "\(LoginPageTests.xui)\(goto)")
+                #expect(try await browser.get(link).heading == "Sign In")
+            }
+        }
+    }
 }
