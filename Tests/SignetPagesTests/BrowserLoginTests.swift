@@ -80,7 +80,7 @@ struct BrowserLoginTests {
                 try await page.press("Tab")
             }
             try await page.press("Enter")
-            try await page.waitForHeading("You are not signed in")
+            try await page.waitForHeading("You have signed out")
             let authorize = server.authorize()
             try await page.open(authorize)
             try await page.waitForHeading("Sign In")

@@ -55,7 +55,7 @@ struct EndSessionController: Sendable {
         if let ended { log(ended, realm) }
         if let target { return OAuthReply.redirect(to: target.address, headers: headers) }
         guard request.acceptsHTML else { return Response(status: .noContent, headers: headers) }
-        return HTMLPage.signedOut(headers).response(at: server)
+        return HTMLPage.signedOut(headers, signInAt: server.loginPath(in: realm)).response(at: server)
     }
 
     /// Returns the address to go to after the logout; nil when the request has none, or no client.
@@ -142,7 +142,7 @@ struct EndSessionController: Sendable {
         guard let ended else { return HTMLPage.notSignedIn(returningTo: target).response(at: server) }
         log(ended, realm)
         let headers = HTTPFields([cookie.expired])
-        guard let target else { return HTMLPage.signedOut(headers).response(at: server) }
+        guard let target else { return HTMLPage.signedOut(headers, signInAt: server.loginPath(in: realm)).response(at: server) }
         return OAuthReply.redirect(to: target.address, headers: headers)
     }
 

@@ -231,6 +231,9 @@ struct LoginController: Sendable {
 }
 
 extension ServerContext {
+    /// Returns the path of the login page of a realm.
+    func loginPath(in realm: RealmPath) -> String { "\(contextPath)/XUI/?realm=\(realm.description.percentEncoded())" }
+
     /// Returns the realm of a page.
     /// - Throws: ``APIError/unknownRealm(_:)``.
     func realm(ofPage request: Request) throws(APIError) -> RealmPath {

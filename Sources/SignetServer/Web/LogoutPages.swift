@@ -30,8 +30,14 @@ extension HTMLPage {
     }
 
     /// Returns the page for a browser whose session has ended.
-    static func signedOut(_ headers: HTTPFields) -> HTMLPage {
-        HTMLPage(title: "You are signed out", content: tag("p") { "Your session has ended." }, headers: headers)
+    /// - Parameters:
+    ///   - headers: The headers in addition to those of each page.
+    ///   - signInAt: The path of the login page.
+    /// - Returns: The page, with a link to sign in again.
+    static func signedOut(_ headers: HTTPFields = [:], signInAt: String) -> HTMLPage {
+        HTMLPage(
+            title: "You have signed out",
+            content: tag("p") { "Your session has ended." } + PagePart.link("Sign in again", to: signInAt), headers: headers)
     }
 
     /// Returns the page for a logout without a session.

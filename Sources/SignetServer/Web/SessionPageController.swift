@@ -8,6 +8,9 @@ import SignetCore
 struct SessionPageController: Sendable {
     let server: ServerContext
 
+    /// The parameter with which a logout leads to the page.
+    private static let afterLogout = "signedOut"
+
     /// Shows the session of the browser.
     ///
     /// This does not count as activity, so the session's idle time continues.
@@ -23,8 +26,10 @@ struct SessionPageController: Sendable {
             }
             return nil
         }
-        let login = "\(server.contextPath)/XUI/?realm=\(realm.description.percentEncoded())"
-        guard let (session, csrf) = found else { return Self.none(login).response(at: server) }
+        guard let (session, csrf) = found else {
+            let login = server.loginPath(in: realm)
+            return (request.flag(Self.afterLogout) ? HTMLPage.signedOut(signInAt: login) : Self.none(login)).response(at: server)
+        }
         let action = "\(server.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
         return HTMLPage(
             title: "You are signed in",
@@ -65,8 +70,9 @@ struct SessionPageController: Sendable {
             return (try tx.endSession(TokenHash(presented.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
+        let mark = ended == nil ? "" : "&\(Self.afterLogout)=true"
         return LoginController.redirect(
-            to: "\(server.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
+            to: "\(server.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())\(mark)", [cookie.expired])
     }
 
     /// Returns the page for a browser without a session.

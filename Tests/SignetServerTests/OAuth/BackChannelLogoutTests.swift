@@ -27,7 +27,7 @@ struct BackChannelLogoutTests {
                 let headers = ["Accept": "text/html,application/xhtml+xml", "Cookie": "iPlanetDirectoryPro=\(session)"]
                 let page = try await server.send(.get, "\(TestServer.oauth)/connect/endSession", headers: headers)
                 let done = try await server.postForm("connect/endSession", page.hiddenFields, headers: headers)
-                try #require(done.heading == "You are signed out")
+                try #require(done.heading == "You have signed out")
             case .sessionAction: try await server.logOut(session)
             case .sessionPage: _ = try await browser.submit(try await browser.get("/am/XUI/session"), [:])
             case .key: _ = try await operations.endSession(TokenHash(session))

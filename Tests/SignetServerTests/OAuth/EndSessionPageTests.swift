@@ -55,7 +55,7 @@ struct EndSessionPageTests {
             }
             #expect(try await server.isValid(session))
             let done = try await post(server, session, byGet.hiddenFields)
-            #expect(done.status == 200 && done.heading == "You are signed out")
+            #expect(done.status == 200 && done.heading == "You have signed out")
             #expect(done.cookies.first?.hasPrefix("iPlanetDirectoryPro=; Max-Age=0;") == true)
             #expect(try await !server.isValid(session))
         }
@@ -197,7 +197,7 @@ struct EndSessionPageTests {
             var sent = headers(other)
             sent["Cookie", default: ""] += "; iPlanetDirectoryPro=\(hinted)"
             let page = try await server.send(.get, "\(Self.path)?\(query)", headers: sent)
-            #expect(page.heading == "You are signed out")
+            #expect(page.heading == "You have signed out")
             #expect(try await !server.isValid(hinted))
             #expect(try await server.isValid(other))
         }
@@ -262,7 +262,7 @@ struct EndSessionPageTests {
             let token = try await idToken(server, session)
             for _ in 0..<2 {
                 let page = try await open(server, session, ["id_token_hint": token])
-                #expect(page.status == 200 && page.heading == "You are signed out")
+                #expect(page.status == 200 && page.heading == "You have signed out")
                 #expect(page.cookies.first?.hasPrefix("iPlanetDirectoryPro=; Max-Age=0;") == true)
             }
             #expect(try await !server.isValid(session))

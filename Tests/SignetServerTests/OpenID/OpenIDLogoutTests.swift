@@ -55,7 +55,7 @@ struct OpenIDLogoutTests {
     /// Checks the page after a logout that leads nowhere.
     private func checkSignedOutPage(_ answer: WebAnswer) {
         #expect(answer.status == 200 && answer.isPage && answer.headers["Location"] == nil)
-        #expect(answer.heading == "You are signed out")
+        #expect(answer.heading == "You have signed out")
         #expect(answer.words.contains("Your session has ended."))
     }
 

@@ -81,4 +81,19 @@ struct BrowserAddressTests {
             }
         }
     }
+
+    @Test("After a logout the page says so and offers to sign in again")
+    func pageSaysThatUserHasSignedOut() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let session = try await browser.signIn(try await browser.get(LoginPageTests.xui))
+            let page = try await browser.submit(session, [:])
+            #expect(page.heading == "You have signed out" && page.text.contains(">Sign in again</a>"))
+            let link = try #require(page.text.captures("<a href=\"([^\"]*)\"").first?[0].unescaped)
+            #expect(try await browser.get(link).heading == "Sign In")
+            #expect(try await browser.get("/am/XUI/session").heading == "You are not signed in")
+            // The session had ended before the form was sent.
+            #expect(try await browser.submit(session, [:]).heading == "You are not signed in")
+        }
+    }
 }
