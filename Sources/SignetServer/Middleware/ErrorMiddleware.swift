@@ -32,7 +32,8 @@ struct ErrorMiddleware: RouterMiddleware {
     ) throws -> Response {
         if let refusal = error as? OAuthErrorResponse, context.family == .oauth2 {
             server.logger.info(
-                "OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
+                "OAuth 2.0 request refused",
+                metadata: ["error": "\(refusal.code)", "reason": "\(refusal.reason ?? refusal.message)"])
             context.log.update { $0.problem = refusal.code }
             // Programs request endSession too, and only browsers request authorize.
             let isForBrowser = context.route == .authorize || (context.route == .endSession && request.acceptsHTML)

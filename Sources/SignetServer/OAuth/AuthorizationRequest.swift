@@ -58,7 +58,9 @@ struct AuthorizationReturn: Sendable, Hashable {
     ) throws(OAuthErrorResponse) {
         let id = try parameters.required("client_id")
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
-            throw OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
+            var error = OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
+            error.reason = "there is no client `\(id.shortened)` in \(realm)"
+            throw error
         }
         let isIdentity = parameters["response_type"] == RegisteredClient.ResponseType.idToken.rawValue
         if let named = parameters["redirect_uri"] {

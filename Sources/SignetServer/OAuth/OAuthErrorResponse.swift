@@ -8,6 +8,10 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
     let code: String
     let message: String
     var headers: HTTPFields = [:]
+    /// The reason for the log, which the client doesn't receive.
+    ///
+    /// When nil, the log has ``message``.
+    var reason: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String, headers: HTTPFields = [:]) {
         self.status = status

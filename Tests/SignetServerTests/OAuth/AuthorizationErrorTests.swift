@@ -79,6 +79,17 @@ struct AuthorizationErrorTests {
         }
     }
 
+    @Test("The log names the client that a realm does not have, and the page does not")
+    func logNamesUnknownClient() async throws {
+        let log = RecordingLog()
+        try await TestServer.run(Self.sample(), logger: log.logger) { server in
+            let reply = try await server.send(
+                .get, "\(TestServer.oauth)/authorize?response_type=code&client_id=nope", headers: [:])
+            #expect(reply.status == 400 && !reply.text.contains("nope"))
+        }
+        #expect(log.lines.contains("there is no client `nope` in /"))
+    }
+
     @Test("S8: The same errors are JSON on a setting", arguments: rejectedRequests)
     func answersWithJSON(request: RejectedRequest) async throws {
         try await TestServer.run(Self.sample { $0.authorizeErrors = .json }) { server in
