@@ -59,6 +59,18 @@ struct RegistrationTests {
         }
     }
 
+    @Test("A registration page that is shown again keeps the name and the attributes that were valid, and no password")
+    func keepsValidRegistrationInput() async throws {
+        try await TestServer.run { server in
+            let step = try await server.next(
+                try filled(try await server.start("Registration").step, mail: "no address")
+            ).step
+            let values = step.callbacks.compactMap { $0.output("value") }
+            #expect(values == ["newcomer", "New", "no address"])
+            #expect(step.callback("ValidatedCreatePasswordCallback")?.input?.first?.value == "")
+        }
+    }
+
     @Test("Failed policies are listed as JSON strings, and the other input is kept")
     func listsFailedPolicies() async throws {
         try await TestServer.run { server in

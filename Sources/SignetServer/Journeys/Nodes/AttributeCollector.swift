@@ -48,6 +48,7 @@ struct AttributeCollector: Collector {
                 ?? [.validType(definition.kind.rawValue)]
             if let value, failures.isEmpty, !isChecked {
                 journey.attributes[name] = value
+                shown[index] = definition.callback(name, value, failures: [], isChecked: false)
             } else {
                 shown[index] = definition.callback(
                     name, value ?? definition.kind.emptyValue, failures: failures, isChecked: isChecked)

@@ -51,7 +51,9 @@ struct PageNode: Node {
             let part = answers.part(from: offset, count: asked[index].count)
             offset += asked[index].count
             switch try collector.take(part, &journey, &tx) {
-            case .accepted: break
+            // The page is shown again when another part of it is not complete: with what the user has entered.
+            case .accepted:
+                shown[index] = collector.callbacks(journey, tx).enumerated().map { $1.keeping(part, at: $0) }
             case .retry(let callbacks):
                 shown[index] = callbacks
                 isDone = false
