@@ -22,10 +22,10 @@ enum AttributePolicy: Sendable, Hashable {
 
     /// Returns true when a value complies.
     ///
-    /// As in AM, an empty value complies with every policy except ``required``.
+    /// As in AM, an empty value complies with every policy except ``required``. To that policy, a text of spaces is empty too.
     func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) throws -> Bool {
         let text = value.string ?? ""
-        if self == .required { return value != .null && value != .string("") }
+        if self == .required { return value != .null && value.string?.isBlank != true }
         guard value != .string("") else { return true }
         switch self {
         case .required: return true

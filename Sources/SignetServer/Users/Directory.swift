@@ -383,12 +383,7 @@ struct Directory {
 
 extension Secret {
     /// True when the text is empty or contains only white space, control characters or invisible characters.
-    var isBlank: Bool {
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
-            let properties = scalar.properties
-            return properties.isWhitespace || properties.isDefaultIgnorableCodePoint || properties.generalCategory == .control
-        }
-    }
+    var isBlank: Bool { String(decoding: bytes, as: UTF8.self).isBlank }
 
     /// The text in lowercase and without surrounding spaces.
     fileprivate var folded: Secret {

@@ -1,6 +1,14 @@
 import SignetCore
 
 extension String {
+    /// True when the text is empty or contains only white space, control characters or invisible characters.
+    var isBlank: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            let properties = scalar.properties
+            return properties.isWhitespace || properties.isDefaultIgnorableCodePoint || properties.generalCategory == .control
+        }
+    }
+
     /// True when the text can be a user name: it has no control characters, no marks that change the text direction and no
     /// invisible characters.
     ///

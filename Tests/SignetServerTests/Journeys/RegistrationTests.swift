@@ -59,6 +59,20 @@ struct RegistrationTests {
         }
     }
 
+    @Test(
+        "A required attribute of spaces or invisible characters is asked for again", arguments: [" ", "\t", "\u{A0}", "\u{200B}"])
+    func asksAgainForBlankAttribute(value: String) async throws {
+        try await TestServer.run { server in
+            var step = try filled(try await server.start("Registration").step)
+            let found = step.callbacks.firstIndex { $0.output("name") == "givenName" }
+            let index = try #require(found)
+            step.callbacks[index].answer(.string(value))
+            step = try await server.next(step).step
+            let failures = step.callbacks[index].output("failedPolicies")?.array?.compactMap(\.string) ?? []
+            #expect(failures.contains("{\"policyRequirement\":\"REQUIRED\"}"))
+        }
+    }
+
     @Test("A registration page that is shown again keeps the name and the attributes that were valid, and no password")
     func keepsValidRegistrationInput() async throws {
         try await TestServer.run { server in
