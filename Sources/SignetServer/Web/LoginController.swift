@@ -75,7 +75,8 @@ struct LoginController: Sendable {
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
-                step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)")
+                step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)",
+                isRepeated: flow.isRepeated == true)
             return view.page.leading(to: flow.destination).response(at: server)
         }
     }

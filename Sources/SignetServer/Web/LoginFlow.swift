@@ -37,6 +37,8 @@ struct LoginFlow: Codable, Sendable {
     var device: TokenHash?
     /// The last accepted answer, to recognize a repetition of it; nil when it may not be repeated.
     var accepted: AcceptedAnswer?
+    /// True when the current page asks again what the user has just answered; nil for false.
+    var isRepeated: Bool?
     /// The number of the current page.
     ///
     /// Each answer contains the number of its page.
@@ -273,12 +275,30 @@ extension ServerTransaction {
     private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?) throws {
         let request = JourneyContinuation(
             realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false, isFromPage: true)
+        let node = try callbacks == nil ? nil : nodePath(of: step)
         try enter(loginState(try proceed(request)), &flow)
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
             if case .open(let next, _) = flow.state { callbacks == nil && next.isSamePage(as: step) } else { false }
-        if !goesOnWaiting { flow.page += 1 }
+        if !goesOnWaiting {
+            flow.page += 1
+            flow.isRepeated = nil
+            if let node, try isAskedAgain(step, by: node, flow.state) { flow.isRepeated = true }
+        }
         save(flow)
+    }
+
+    /// Returns true when the node of a step that the user has answered asks the same again.
+    ///
+    /// Other nodes, and a later visit of an inner journey, may ask the same without a mistake of the user.
+    private func isAskedAgain(_ step: JourneyStep, by node: [NodePath], _ state: LoginFlow.State) throws -> Bool {
+        guard case .open(let next, _) = state, next.asksSame(as: step) else { return false }
+        return try nodePath(of: next) == node
+    }
+
+    /// Returns the node that asks in a step, after the outer nodes that wait for its journey; nil when the step is over.
+    private func nodePath(of step: JourneyStep) throws -> [NodePath]? {
+        try AuthID(step.authId, key: authIDKey).flatMap { try journeys[$0.sessionId] }.map { $0.outer + [$0.currentNode] }
     }
 
     private func loginState(_ result: JourneyResult) -> LoginFlow.State {
@@ -361,19 +381,4 @@ extension APIError {
 extension JourneyStep {
     /// True when the journey waits until the user opens the link in an email.
     fileprivate var isSuspended: Bool { callback("SuspendedTextOutputCallback") != nil }
-
-    /// Returns true when both steps look the same to the user, except for the remaining wait time.
-    func isSamePage(as other: JourneyStep) -> Bool {
-        (stage, header, description) == (other.stage, other.header, other.description)
-            && callbacks.map(\.withoutWait) == other.callbacks.map(\.withoutWait)
-    }
-}
-
-extension JourneyCallback {
-    fileprivate var withoutWait: JourneyCallback {
-        guard type == "PollingWaitCallback" else { return self }
-        var same = self
-        same.output.removeAll { $0.name == "waitTime" }
-        return same
-    }
 }

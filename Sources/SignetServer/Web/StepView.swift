@@ -11,9 +11,11 @@ struct StepView: Sendable {
     let wait: Int?
     /// The URL at which a script polls for the end of the wait.
     let pollAddress: String
+    /// True when the step asks again what the user has just answered.
+    var isRepeated = false
 
     var page: HTMLPage {
-        HTMLPage(title: title, content: description + summary + body, refresh: wait.map { max(1, ($0 + 999) / 1000) })
+        HTMLPage(title: title, content: description + notice + summary + body, refresh: wait.map { max(1, ($0 + 999) / 1000) })
     }
 
     // MARK: Texts
@@ -38,6 +40,13 @@ struct StepView: Sendable {
     private var description: Markup {
         guard let description = step.description, !description.isEmpty else { return .nothing }
         return tag("p", ["class": "quiet"]) { description }
+    }
+
+    /// The message that the last answer was not accepted, unless the step itself says why.
+    private var notice: Markup {
+        let views = views
+        guard isRepeated, views.contains(where: \.isField), views.allSatisfy({ $0.errors.isEmpty }) else { return .nothing }
+        return PagePart.alert("That was not accepted. Check what you entered, and try again.")
     }
 
     /// The summary of all errors at the top of the page, with a link to each field.
@@ -66,7 +75,7 @@ struct StepView: Sendable {
         let facts = facts
         var hasFocus = false
         let all = step.callbacks.enumerated().map { CallbackView(callback: $1, index: $0, facts: facts) }
-        let isWrong = all.contains { !$0.errors.isEmpty }
+        let isWrong = isRepeated || all.contains { !$0.errors.isEmpty }
         return all.map { view in
             var view = view
             if !isWrong, !hasFocus, view.isField { (view.isFocused, hasFocus) = (true, true) }

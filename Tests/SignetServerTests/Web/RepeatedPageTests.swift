@@ -1,0 +1,80 @@
+import SignetCore
+import TestSupport
+import Testing
+
+@testable import SignetServer
+
+@Suite("Login pages that ask the user again")
+struct RepeatedPageTests {
+    private static let notice = "<p>That was not accepted. Check what you entered, and try again.</p>"
+
+    private func open(_ journey: String, _ browser: PageBrowser) async throws -> Reply {
+        try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=\(journey)")
+    }
+
+    @Test("The page that is shown again after a wrong password says that it was not accepted")
+    func saysThatPasswordWasNotAccepted() async throws {
+        let journeys = """
+            J:
+              nodes:
+                page:
+                  type: PageNode
+                  nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
+                  outcomes: {outcome: password}
+                password: {type: DataStoreDecisionNode, outcomes: {true: success, false: attempts}}
+                attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: page, Reject: failure}}
+            """
+        try await TestServer.run(journeys: journeys) { server in
+            let browser = PageBrowser(server)
+            let page = try await open("J", browser)
+            #expect(page.status == 200 && !page.text.contains(Self.notice))
+            let again = try await browser.signIn(page, password: "wrong")
+            #expect(again.status == 200 && again.text.contains(Self.notice) && again.text.contains("role=\"alert\""))
+            #expect(try await browser.signIn(again).heading == "You are signed in")
+        }
+    }
+
+    @Test("The page that is shown again after a wrong one-time code says so, and the first question does not")
+    func saysThatCodeWasNotAccepted() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let registration = try await browser.signIn(try await open("OATHRegistration", browser))
+            let question = try await browser.submit(registration, [:])
+            #expect(question.heading == "Enter your code" && !question.text.contains(Self.notice))
+            let again = try await browser.submit(question, ["IDToken1": "000000"])
+            #expect(again.heading == "Enter your code" && again.text.contains(Self.notice))
+        }
+    }
+
+    @Test("A registration page with a blank security answer is shown again with a message, and keeps the other input")
+    func saysThatBlankAnswerWasNotAccepted() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let fields: [String: String?] = [
+                "IDToken1": "newcomer", "IDToken2": "Passw0rd!", "IDToken3": "Nora", "IDToken4": "new@example.test",
+                "IDToken5question": "Where were you born?", "IDToken5answer": " ", "IDToken6": "true",
+            ]
+            let again = try await browser.submit(try await open("Registration", browser), fields)
+            #expect(again.heading == "Sign Up" && again.text.contains(Self.notice))
+            for value in ["newcomer", "Nora", "new@example.test"] { #expect(again.text.contains("value=\"\(value)\"")) }
+            #expect(!again.text.contains("Passw0rd!"))
+            let done = try await browser.submit(again, fields.merging(["IDToken5answer": "Ulm"]) { $1 })
+            #expect(done.heading == "You are signed in")
+        }
+    }
+
+    @Test("A page of another node that asks the same has no message")
+    func otherNodeIsNoRepetition() async throws {
+        let journeys = """
+            J:
+              nodes:
+                one: {type: InputCollectorNode, outcomes: {outcome: two}}
+                two: {type: InputCollectorNode, attribute: other, outcomes: {outcome: failure}}
+            """
+        try await TestServer.run(journeys: journeys) { server in
+            let browser = PageBrowser(server)
+            let second = try await browser.submit(try await open("J", browser), ["IDToken1": "x"])
+            #expect(second.status == 200 && second.formAction != nil && !second.text.contains(Self.notice))
+        }
+    }
+}
