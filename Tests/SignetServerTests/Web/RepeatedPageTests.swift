@@ -39,10 +39,20 @@ struct RepeatedPageTests {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let registration = try await browser.signIn(try await open("OATHRegistration", browser))
+            #expect(registration.text.contains("Then continue, and enter the code that it shows."))
             let question = try await browser.submit(registration, [:])
             #expect(question.heading == "Enter your code" && !question.text.contains(Self.notice))
             let again = try await browser.submit(question, ["IDToken1": "000000"])
             #expect(again.heading == "Enter your code" && again.text.contains(Self.notice))
+        }
+    }
+
+    @Test("A registration page that no code follows does not ask to enter one")
+    func registrationWithoutCodeAsksForNone() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let registration = try await browser.signIn(try await open("RecoveryRegistration", browser))
+            #expect(registration.text.contains("with your authenticator. Then continue."))
         }
     }
 

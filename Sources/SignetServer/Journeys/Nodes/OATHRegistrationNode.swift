@@ -38,7 +38,9 @@ struct OATHRegistrationNode: Node {
             oath: device.verifier.settings, oathResourceID: device.resourceID, userID: user.name, imageURL: style.imageURL,
             backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         let message =
-            style.message ?? "Scan the QR code, or open the link, with your authenticator. Then enter the code that it shows."
+            style.message
+            ?? "Scan the QR code, or open the link, with your authenticator. Then continue"
+            + (postponesStorage ? ", and enter the code that it shows." : ".")
         return .prompt(.enrollment(message, uri: EnrollmentURI.print(enrollment), .confirmation("Next")))
     }
 }
