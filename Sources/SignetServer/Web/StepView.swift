@@ -86,7 +86,8 @@ struct StepView: Sendable {
     private var body: Markup {
         let views = views
         let buttons = views.map(\.buttons).reduce(.nothing, +)
-        return form.markup(stage: step.pageStage, facts.webAuthn?.attributes ?? [:]) {
+        let submission: Markup.Attributes = ["data-submit": Markup.flag(sendsItself)]
+        return form.markup(stage: step.pageStage, submission + (facts.webAuthn?.attributes ?? [:])) {
             let shown = views.map(\.markup).reduce(.nothing, +)
             shown
             if shown.isInvisible, buttons == .nothing, wait == nil, facts.webAuthn == nil {
@@ -100,6 +101,13 @@ struct StepView: Sendable {
                 }
             }
         }
+    }
+
+    /// True when the script of the page sends the form at once, because the browser has all that the step asks for.
+    ///
+    /// A step that was not accepted waits for the user, so that the page is not sent over and over.
+    private var sendsItself: Bool {
+        !isRepeated && !step.callbacks.isEmpty && step.callbacks.allSatisfy { $0.type == "DeviceProfileCallback" }
     }
 
     /// True when the step needs a button to continue.

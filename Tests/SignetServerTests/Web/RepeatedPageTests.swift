@@ -87,4 +87,21 @@ struct RepeatedPageTests {
             #expect(second.status == 200 && second.formAction != nil && !second.text.contains(Self.notice))
         }
     }
+
+    @Test("A page that asks only for the device profile is sent by its script")
+    func deviceProfilePageSendsItself() async throws {
+        let journeys = """
+            J:
+              nodes:
+                profile: {type: DeviceProfileCollectorNode, outcomes: {outcome: name}}
+                name: {type: UsernameCollectorNode, outcomes: {outcome: failure}}
+            """
+        try await TestServer.run(journeys: journeys) { server in
+            let browser = PageBrowser(server)
+            let profile = try await open("J", browser)
+            #expect(profile.text.contains(" data-submit"))
+            let name = try await browser.submit(profile, [:])
+            #expect(name.text.contains("name=\"IDToken1\"") && !name.text.contains(" data-submit"))
+        }
+    }
 }

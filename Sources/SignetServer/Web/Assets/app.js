@@ -14,7 +14,7 @@
     for (const form of document.forms) delete form.dataset.sent;
   });
 
-  // A response for an app.
+  // A response for an app, or a step that asks only for what the browser sends in any case.
   document.querySelector("form[data-submit]")?.requestSubmit();
 
   // Waiting.
