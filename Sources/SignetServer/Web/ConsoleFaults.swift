@@ -20,7 +20,8 @@ extension AdminOperations {
         case .status: kind = .status(value ?? 503)
         case .cut: kind = .cut(after: value)
         case .truncated: kind = .truncated(after: value)
-        default: break
+        default:
+            guard value == nil else { throw APIError(.badRequest, "A fault of the kind \(kind.name) has no value.") }
         }
         let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilDisabled
         let route = FaultRoute(form["route"] ?? "")
@@ -51,7 +52,7 @@ extension ConsoleView {
                     tag("button", ["class": "plain", "aria-label": "Disable \(row.rule.name)"]) { "Disable" }
                 }
             }
-            cell { row.rule.kind.name }
+            cell { row.rule.kind.summary }
             cell { row.rule.route == .everywhere ? "everywhere" : row.rule.route.text }
             cell { row.rule.client?.description ?? "all clients" }
             cell { String(row.applied) }
@@ -124,5 +125,17 @@ extension ConsoleView {
     private func field(_ label: String, _ name: String) -> Markup {
         tag("label", ["for": "fault-\(name)"]) { label }
             + void("input", ["id": "fault-\(name)", "name": name, "inputmode": "numeric"])
+    }
+}
+
+extension FaultKind {
+    /// The name of the kind with its parameters.
+    fileprivate var summary: String {
+        switch self {
+        case .latency(let duration): "\(name), \(Int(duration / .milliseconds(1)))\u{A0}ms"
+        case .status(let status, let seconds): "\(name) \(status)" + (seconds.map { ", Retry-After \($0)" } ?? "")
+        case .cut(let bytes?), .truncated(let bytes?): "\(name) after \(bytes) bytes"
+        default: name
+        }
     }
 }

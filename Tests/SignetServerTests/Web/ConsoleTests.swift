@@ -261,7 +261,7 @@ struct ConsoleTests {
             let (browser, page) = try await open(server)
             let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
             let shown = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
-            #expect(shown.text.contains("<td>accessToken</td>"))
+            #expect(shown.text.contains("<td>accessToken</td>") && shown.text.contains("<td>status 500</td>"))
             #expect(try await server.exchange("x").status == 500)
             #expect(try await server.exchange("x").status == 400)
             try server.devServer.faults.enable(FaultRule(.html, name: "portal"))
@@ -271,10 +271,23 @@ struct ConsoleTests {
             #expect(server.devServer.faults.entries.isEmpty)
             for bad in [
                 ["kind": "x"], ["kind": "status", "value": "200"], ["kind": "status", "times": "x"],
-                ["kind": "html", "route": "x"],
+                ["kind": "html", "route": "x"], ["kind": "wrong-state", "value": "5"], ["kind": "html", "value": "5"],
             ] {
                 let fields = page.hiddenFields.merging(bad) { $1 }
                 #expect(try await browser.post("/am/console/fault", fields).status == 400)
+            }
+        }
+    }
+
+    @Test("The console shows the value of a fault")
+    func consoleShowsFaultValue() async throws {
+        try await TestServer.run { server in
+            for (number, kind) in [FaultKind.latency(.milliseconds(50)), .cut(after: 7), .cut(), .wrongState].enumerated() {
+                try server.devServer.faults.enable(FaultRule(kind, name: "f\(number)", at: number == 3 ? "authorize" : ""))
+            }
+            let (_, page) = try await open(server)
+            for text in ["latency, 50\u{A0}ms", "cut after 7 bytes", "cut", "wrong-state"] {
+                #expect(page.text.contains("<td>\(text)</td>"), "\(text)")
             }
         }
     }
