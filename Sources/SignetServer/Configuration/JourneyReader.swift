@@ -128,6 +128,7 @@ struct JourneyReader {
         let nonInteractive = nonInteractiveJourneys()
         for draft in drafts {
             let loop = draft.endlessNodes(nonInteractive)
+            problems += draft.selfLoops(except: Set(loop.map(\.id)))
             guard let first = loop.first else { continue }
             let names = loop.map { "`\($0.id.shortened)`" }.joined(separator: ", ")
             problems.append(
@@ -205,6 +206,20 @@ private struct JourneyDraft {
         return nodes.filter { !stopping.contains($0.id) }
     }
 
+    /// Returns a problem for each node that an outcome leads back to, although the node would have the same outcome again.
+    /// - Parameter reported: The names of the nodes that have a problem already.
+    /// - Returns: The problems in the order of the file.
+    func selfLoops(except reported: Set<String>) -> [ConfigurationProblem] {
+        nodes.filter { !reported.contains($0.id) }.compactMap { node -> ConfigurationProblem? in
+            guard let outcome = node.node.repeatedOutcomes.first(where: { node.target(of: $0) == node.id }) else { return nil }
+            let connection = node.connection(of: outcome)
+            return ConfigurationProblem(
+                .infiniteLoop, at: connection?.targetPosition ?? node.position, subject(of: node),
+                "infinite loop: outcome `\(outcome.rawValue.shortened)` leads back to the node, which asks the user nothing and has the same outcome again: connect it to `success`, `failure` or a node that prompts"
+            )
+        }
+    }
+
     var tree: JourneyTree {
         var tree = JourneyTree(
             name, entry: entry, nodes: Dictionary(nodes.map { ($0.id, $0.journeyNode) }, uniquingKeysWith: { first, _ in first }))
@@ -226,10 +241,13 @@ private struct NodeDraft {
     /// All connections in the file, including those from outcomes that the node never has.
     var allConnections: [Connection] { connections + [defaultConnection].compactMap { $0 } }
 
-    /// Returns the target of an outcome; nil when the file specifies none.
-    func target(of outcome: NodeOutcome) -> String? {
-        (connections.first { $0.outcome == outcome.rawValue } ?? defaultConnection)?.target
+    /// Returns the connection of an outcome; nil when the file specifies none.
+    func connection(of outcome: NodeOutcome) -> Connection? {
+        connections.first { $0.outcome == outcome.rawValue } ?? defaultConnection
     }
+
+    /// Returns the target of an outcome; nil when the file specifies none.
+    func target(of outcome: NodeOutcome) -> String? { connection(of: outcome)?.target }
 
     var journeyNode: JourneyNode {
         var targets: [NodeOutcome: NodeTarget] = [:]

@@ -160,7 +160,10 @@ extension ServerTransaction {
         }
         var answers = answers
         for _ in 0..<Self.maxTransitions {
-            guard let node = trees[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID] else { break }
+            guard let node = trees[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID] else {
+                let reason = "the journey \(journey.currentNode.tree) has no node \(journey.currentNode.nodeID)"
+                return .failure(.loginFailure(because: reason, tree: journey.tree))
+            }
             switch try node.node.process(answers, &journey, &self) {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
@@ -184,7 +187,8 @@ extension ServerTransaction {
             journey.memory = .nothing
             answers = nil
         }
-        return .failure(.loginFailure(because: "the tree leads nowhere", tree: journey.tree))
+        let reason = "\(Self.maxTransitions) nodes ran without asking the user: the journey contains a loop"
+        return .failure(.loginFailure(because: reason, tree: journey.tree))
     }
 
     /// Returns the error of a failed login, with a warning when the account will be locked soon.

@@ -12,6 +12,11 @@ protocol Node: Sendable {
     var ignoredOutcomes: [NodeOutcome] { get }
     /// False when ``outcomes`` may differ from those that the file intends, because a part of the node could not be read.
     var hasKnownOutcomes: Bool { get }
+    /// The outcomes that the node has again when the journey returns to it in the same request.
+    ///
+    /// A node has such outcomes when it asks nothing, and changes nothing that it decides by. When one of them leads to the node
+    /// itself, the journey cannot end.
+    var repeatedOutcomes: [NodeOutcome] { get }
     /// The way in which the node interacts with the user.
     var interaction: Interaction { get }
     /// The inner journey that the node runs; nil for other nodes.
@@ -31,6 +36,7 @@ protocol Node: Sendable {
 extension Node {
     var ignoredOutcomes: [NodeOutcome] { [] }
     var hasKnownOutcomes: Bool { true }
+    var repeatedOutcomes: [NodeOutcome] { [] }
     var interaction: Interaction { .none }
     var innerTree: String? { nil }
     var end: NodeTarget? { nil }

@@ -41,6 +41,15 @@ struct JourneyTreeTests {
         #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [:])]) }
     }
 
+    @Test("The reason of a login that failed in a loop, or at a missing node, says so in the log")
+    func reasonOfBrokenTreeNamesLoop() {
+        let retry = JourneyNode(RetryLimitDecisionNode(limit: .max), [.retry: .node("a")])
+        let loop = #expect(throws: APIError.self) { try begin(["a": retry]) }
+        #expect(loop?.reason == "T: 100 nodes ran without asking the user: the journey contains a loop")
+        let missing = #expect(throws: APIError.self) { try begin(["b": retry]) }
+        #expect(missing?.reason == "T: the journey T has no node a")
+    }
+
     @Test("A tree that contains itself, or an unknown tree, fails the login with an API error")
     func recursiveTreeFailsLogin() {
         let inner = JourneyNode(InnerTreeEvaluatorNode(tree: "T"), [.isTrue: .success, .isFalse: .failure])

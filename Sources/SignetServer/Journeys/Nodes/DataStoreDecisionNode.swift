@@ -6,6 +6,8 @@ struct DataStoreDecisionNode: Node {
     ) { _ in Self() }
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    /// The password is removed, so another visit compares none.
+    var repeatedOutcomes: [NodeOutcome] { [.isFalse] }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }

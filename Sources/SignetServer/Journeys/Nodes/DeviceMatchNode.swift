@@ -17,6 +17,7 @@ struct DeviceMatchNode: Node {
     var expiration = 30
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse, .unknownDevice] }
+    var repeatedOutcomes: [NodeOutcome] { outcomes }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],

@@ -7,6 +7,7 @@ struct KBADecisionNode: Node {
     var count = 1
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var repeatedOutcomes: [NodeOutcome] { outcomes }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         .transition(try journey.user.map { try tx.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)

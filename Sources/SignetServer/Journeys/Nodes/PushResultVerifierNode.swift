@@ -5,6 +5,7 @@ struct PushResultVerifierNode: Node {
     ) { _ in Self() }
 
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
+    var repeatedOutcomes: [NodeOutcome] { outcomes }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let now = tx.now

@@ -56,6 +56,7 @@ struct ScriptedDecisionNode: Node {
     var outcomes: [NodeOutcome] {
         (table.map(\.outcome) + [defaultOutcome]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
+    var repeatedOutcomes: [NodeOutcome] { callbacks.isEmpty ? outcomes : [] }
     var interaction: Interaction { callbacks.isEmpty ? .none : .embeddable }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {

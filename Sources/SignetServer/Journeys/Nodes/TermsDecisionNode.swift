@@ -8,6 +8,7 @@ struct TermsDecisionNode: Node {
     var version = TermsCollector().version
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var repeatedOutcomes: [NodeOutcome] { outcomes }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         .transition(try journey.user.flatMap { try tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
