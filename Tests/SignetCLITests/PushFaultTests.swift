@@ -154,13 +154,13 @@ struct PushFaultTests {
         }
     }
 
-    @Test("With two push accounts the name selects one, and an unknown name exits with 66")
+    @Test("A name that two push accounts share is refused with 65, and an unknown name with 66")
     func selectsPushAccount() async throws {
         try await withServer { server, cli in
             var second = try PushInvitation.sample(port: server.port)
             second.messageID = "REGISTER:2"
             try await cli.signet("enroll", second.uri(account: "noa")).succeeds()
-            try await cli.signet("push", "listen", "--once", "--timeout", "1").fails(65, "Harbor:mira", "Harbor:noa")
+            try await cli.signet("push", "listen", "Harbor", "--once").fails(65, "Harbor:mira", "Harbor:noa")
             try await cli.signet("push", "listen", "nobody").fails(66, "'nobody'")
         }
         try await CommandLineFixture.with { cli in

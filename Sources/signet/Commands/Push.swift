@@ -16,7 +16,7 @@ struct Push: AsyncParsableCommand {
                 meanwhile. With --once it ends after the first message that can still be answered.
                 """)
 
-        @Argument(help: "The account; not needed when only one takes push messages.")
+        @Argument(help: "The account; without it all accounts that take push messages.")
         var name: String?
 
         @Flag(help: "End after the first message that waits for an answer.")
@@ -37,52 +37,8 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let session = try Session.open(options, trust: trust)
-            try await session.online { authenticator in
-                let selection = try await Selection.find(name, kinds: [.push], with: authenticator)
-                let listener = PushStreamListener(authenticator, mechanismUID: selection.mechanism.uid)
-                try await listen(listener, to: selection.account, session)
-            }
-        }
-
-        /// About 30 years, in seconds: close to the longest sleep that is possible.
-        private static let maxWait = 1_000_000_000
-
-        private func listen(_ listener: PushStreamListener, to account: EnrolledAccount, _ session: Session) async throws {
-            let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do {
-                        try await listener.run { event in try show(event, of: account, session) }
-                    } catch is StopListening {}
-                }
-                if let seconds {
-                    group.addTask {
-                        try await Task.sleep(for: .seconds(min(seconds, Self.maxWait)))
-                        if once { throw timedOut }
-                    }
-                }
-                defer { group.cancelAll() }
-                try await group.next()
-            }
-        }
-
-        /// Ends the listening after the message for `--once`.
-        private struct StopListening: Error {}
-
-        private func show(_ event: PushStreamListener.Event, of account: EnrolledAccount, _ session: Session) throws {
-            switch event {
-            case .connected:
-                if !json { Console.error("Listening. Interrupt with Ctrl-C.") }
-            case .received(let notification):
-                let state = notification.state(at: session.now)
-                guard state == .pending else { return }
-                Console.line(NotificationDescription(notification, of: [account], at: session.now).line(json: json))
-                if once { throw StopListening() }
-            case .refused(let error):
-                Console.error("signet: refused a message: \(Failure(error).message)")
-            case .disconnected(let error, let pause):
-                Console.error("signet: \(Failure(error).message); next try in \(pause)")
-            }
+            let selections = try await session.offline { try await Selection.push(name, with: $0) }
+            try await PushListening(session, to: selections, once: once, seconds: seconds, json: json).run()
         }
     }
 
