@@ -217,7 +217,7 @@ extension TransportError {
             case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown:
                 (.interrupted, "the connection ended before the answer did")
             case is HTTPParserError: (.notHTTP, "the answer is not HTTP")
-            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: (.tls, "the secure connection could not be made")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: (.tls, Self.reason(ofTLS: error))
             case is NIOTooManyBytesError: (.tooLarge, "the answer is too large")
             case is CancellationError: (.cancelled, "given up")
             case ChannelError.connectTimeout: (.connect, Self.noConnection)
@@ -238,6 +238,19 @@ extension TransportError {
     ]
 
     private static let noConnection = "no connection in time"
+
+    /// Returns the reason of a failed handshake.
+    ///
+    /// BoringSSL says that a certificate was not accepted, and not whether its authority is unknown or its time is over.
+    private static func reason(ofTLS error: any Error) -> String {
+        switch error {
+        case _ where (error as? NIOSSLExtraError) == .failedToValidateHostname: otherHostName
+        case _ where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            "the server's certificate is not trusted here: its authority is unknown, or it has expired"
+        case _ where "\(error)".contains("WRONG_VERSION_NUMBER"): noTLS
+        default: "the secure connection could not be made"
+        }
+    }
 
     private static func meaning(of error: HTTPClientError) -> (Code, String) {
         switch error {

@@ -77,6 +77,16 @@ public struct TransportError: RetryableError, Hashable, CustomStringConvertible 
     }
 }
 
+extension TransportError {
+    /// The reason for a certificate that does not have the host's name.
+    package static let otherHostName = "the server's certificate is for another host name"
+    /// The reason for a server that does not speak TLS at the port.
+    package static let noTLS = "the server's answer at this port is not TLS"
+
+    /// True when the secure connection may have failed because the authority of the server's certificate is not trusted here.
+    package var mayConcernAuthority: Bool { code == .tls && reason != Self.otherHostName && reason != Self.noTLS }
+}
+
 extension TransportError: LocalizedError {
     /// The same text as `description`, for `localizedDescription`.
     public var errorDescription: String? { description }

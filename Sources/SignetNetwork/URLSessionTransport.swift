@@ -191,9 +191,11 @@ extension TransportError {
             case .timedOut?: (.timeout, "no answer in time")
             case .cannotFindHost?, .cannotConnectToHost?, .dnsLookupFailed?, .notConnectedToInternet?:
                 (.connect, "no connection could be made")
-            case .secureConnectionFailed?, .serverCertificateHasBadDate?, .serverCertificateUntrusted?,
-                .serverCertificateHasUnknownRoot?, .serverCertificateNotYetValid?, .clientCertificateRejected?,
-                .clientCertificateRequired?:
+            case .serverCertificateHasBadDate?, .serverCertificateNotYetValid?:
+                (.tls, "the server's certificate has expired, or is not valid yet")
+            case .serverCertificateUntrusted?, .serverCertificateHasUnknownRoot?:
+                (.tls, "the server's certificate is not trusted here")
+            case .secureConnectionFailed?, .clientCertificateRejected?, .clientCertificateRequired?:
                 (.tls, "the secure connection could not be made")
             case .badServerResponse?, .cannotParseResponse?: (.notHTTP, "the answer is not HTTP")
             case .dataLengthExceedsMaximum?: (.tooLarge, "the answer is too large")

@@ -84,6 +84,31 @@ struct EnrollTests {
 
     // MARK: Unusable sources
 
+    @Test("A missing or unusable picture is named, and a text that may be a secret is not repeated")
+    func namesUnusablePicture() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", "holiday.png").fails(66, "holiday.png: there is no such file")
+            let blank = try cli.write(PNGCodec.encode(GrayImage(width: 200, height: 200)), to: "blank.png")
+            for command in ["enroll", "import"] {
+                try await cli.signet(command, blank).fails(65, "blank.png: there is no QR code in the picture")
+            }
+            for secret in [OATHSample.secretText, "totp/Harbor:mira?secret=\(OATHSample.secretText)"] {
+                let typed = try await cli.signet("enroll", secret)
+                typed.fails(66, "no such file", "enrollment URI")
+                #expect(!typed.errors.contains(OATHSample.secretText))
+            }
+        }
+    }
+
+    @Test(
+        "signet enroll with an export of Google Authenticator leads to signet import, also without slashes in the URI",
+        arguments: ["otpauth-migration://offline?data=AAAA", "otpauth-migration:offline?data=AAAA"])
+    func leadsToImport(uri: String) async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", uri).fails(65, "Google Authenticator export", "signet import")
+        }
+    }
+
     /// Pictures and other files without an enrollment, and words that the message has.
     enum BadSource: CaseIterable {
         case noCode, twoCodes, foreignCode, large, text, folder, pipe, missing, cutShort, empty, bomb

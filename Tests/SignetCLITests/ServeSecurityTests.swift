@@ -35,6 +35,7 @@ struct ServeSecurityTests {
                 let refused = try await cli.start(login, input: .text(input)).end()
                 refused.fails(69)
                 #expect(refused.jsonError?["code"]?.string == "network.tls")
+                #expect(refused.jsonError?["message"]?.string?.contains("--ca-file") == true)
                 try await cli.signet("token").fails(77, "no user is logged in here")
 
                 try await cli.start(login + ["--ca-file", file], input: .text(input)).end().succeeds()
@@ -203,7 +204,7 @@ struct ServeSecurityTests {
 
     @Test(
         "The option --state takes no URI of another kind, and makes no directory with its name",
-        arguments: ["otpauth", "HTTPS", " file"])
+        arguments: ["otpauth", "HTTPS", " file", "sqlite"])
     func refusesOddState(scheme: String) async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let uri = "\(scheme)://totp/a:b?secret=NB2W45DFOIZA"
@@ -211,6 +212,17 @@ struct ServeSecurityTests {
             outcome.fails(64, "--state takes memory, postgresql:… or a file")
             #expect(!outcome.errors.contains("NB2W45DFOIZA"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
+        }
+    }
+
+    @Test("A directory as --state is called a directory, and the error names a file in it")
+    func refusesDirectoryAsState() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let folder = cli.directory.file("state")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let outcome = try await cli.signet("serve", "--port", "0", "--state", folder)
+            outcome.fails(65, "\(folder) is a directory", "\(folder)/server.sqlite")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
         }
     }
 

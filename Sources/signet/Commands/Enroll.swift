@@ -117,7 +117,49 @@ enum EnrollmentSource {
             return try uri(in: bytes)
         }
         if source.contains("://") { return try single(source) }
-        return try single(QRScanner.singleCode(in: PictureReader.read(path: source)))
+        try requireNoScheme(source)
+        let text: String
+        do throws(PictureError) {
+            text = try QRScanner.singleCode(in: PictureReader.read(path: source))
+        } catch {
+            // The error must not repeat a secret that was typed in the place of a file.
+            guard error == .notThere, mayBeSecret(source) else { throw Failure(error, inFile: source) }
+            throw Failure(error).advising(
+                "; a secret alone cannot be enrolled: put it in an enrollment URI, and give that on standard input: signet enroll -"
+            )
+        }
+        return try single(text)
+    }
+
+    /// Throws for a URI without the two slashes after its scheme, which would be taken for the name of a file.
+    private static func requireNoScheme(_ source: String) throws {
+        let scheme = source.prefix { $0 != ":" }.lowercased()
+        guard scheme.count < source.count else { return }
+        switch scheme {
+        case "otpauth-migration": throw unsupported(.google)
+        case "otpauth", "pushauth", "mfauth":
+            throw Failure(.badInput, "enrollment.invalid", "the URI has no '//' after '\(scheme)' and its colon", part: "uri")
+        default: break
+        }
+    }
+
+    /// Returns true for a part of an enrollment URI with its secret, and for a text of letters and digits that is as long as a
+    /// secret and has neither a slash nor a point.
+    private static func mayBeSecret(_ source: String) -> Bool {
+        if source.lowercased().contains("secret=") { return true }
+        return source.count >= 16
+            && source.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", " ", "-", "=": true
+                default: false
+                }
+            }
+    }
+
+    private static func unsupported(_ format: ImportFormat) -> Failure {
+        Failure(
+            .badInput, "enrollment.unsupported", "this is not an enrollment: \(format.title); give it to 'signet import'",
+            part: "scheme")
     }
 
     /// Returns the text if it can be one enrollment URI.
@@ -125,9 +167,7 @@ enum EnrollmentSource {
     /// Throws for an export of another authenticator and for several URIs, with a reference to `signet import`.
     private static func single(_ text: String) throws -> String {
         if let format = ImportFormat.detect(Array(text.utf8)), format != .otpauth {
-            throw Failure(
-                .badInput, "enrollment.unsupported", "this is not an enrollment: \(format.title); give it to 'signet import'",
-                part: "scheme")
+            throw unsupported(format)
         }
         let count = EnrollmentURI.starts(in: text).count
         guard count < 2 else {

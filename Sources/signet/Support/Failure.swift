@@ -93,6 +93,12 @@ struct Failure: Error {
         }
     }
 
+    /// Converts an error about a file, and names the file in the message.
+    init(_ error: any Error, inFile file: String) {
+        self.init(error)
+        message = "\(TransferFile.inputName(file)): \(message)"
+    }
+
     private init(store error: StoreError) {
         let exit: Exit =
             switch error.code {
@@ -120,7 +126,12 @@ struct Failure: Error {
             case .invalidRequest, .cannotPin: .badInput
             default: .unavailable
             }
-        let advice = error.isRetryable ? "; try again" : ""
+        let advice =
+            if error.mayConcernAuthority {
+                "; if the server has an authority of its own, name the file with its certificate: --ca-file"
+            } else {
+                error.isRetryable ? "; try again" : ""
+            }
         self.init(exit, "network.\(error.code.rawValue)", error.description + advice)
         self.advice = advice
     }

@@ -18,7 +18,9 @@ struct ImportSource {
         var list: [UInt8] = []
         for file in files {
             let bytes = try Self.uris(in: Self.bytes(of: file, as: format), file)
-            guard let kind = format ?? ImportFormat.detect(bytes) else { throw Self.unknown(file, bytes) }
+            guard let kind = format ?? ImportFormat.detect(bytes) else {
+                throw Failure(ImportFormat.unknown(bytes), inFile: file)
+            }
             formats.append(kind)
             if kind == .otpauth || kind == .google {
                 // The empty line separates the last URI of a file from the first line of the next file.
@@ -58,11 +60,6 @@ struct ImportSource {
         return bytes
     }
 
-    private static func unknown(_ file: String, _ bytes: [UInt8]) -> Failure {
-        let failure = Failure(ImportFormat.unknown(bytes))
-        return Failure(.badInput, failure.code, "\(file): \(failure.message)", part: failure.part)
-    }
-
     /// Returns the texts of all QR codes in a picture, with an empty line after each, so that none continues the one before it.
     ///
     /// The URIs come first, because the first line of a list determines its format. Returns the bytes unchanged if they aren't a
@@ -76,6 +73,8 @@ struct ImportSource {
             return Array((uris + others).joined(separator: "\n\n").utf8)
         } catch PictureError.unknownFormat {
             return bytes
+        } catch {
+            throw Failure(error, inFile: file)
         }
     }
 

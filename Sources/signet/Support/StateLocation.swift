@@ -13,8 +13,8 @@ enum StateLocation {
     ///   - keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
     ///     directory.
     /// - Returns: The location, with the key if there is one. A relative path is completed with the current directory.
-    /// - Throws: ``Failure`` when the key file is missing, a database location contains a password, the location is another URI, or
-    ///   the default directory is unknown; `StoreError` when a key file cannot be read or written.
+    /// - Throws: ``Failure`` when the key file is missing, a database location contains a password, the location is another URI or
+    ///   a directory, or the default directory is unknown; `StoreError` when a key file cannot be read or written.
     static func read(_ text: String?, keyPath: String?) throws -> ServerState {
         let key = try keyPath.map { path in
             guard PrivateFile.exists(path) else {
@@ -36,9 +36,14 @@ enum StateLocation {
             // The URI may be an enrollment URI, whose secret must not become the name of a directory or a part of an error.
             throw Failure(
                 .usage, "serve",
-                "--state takes memory, postgresql:… or a file, and no other URI; write a file with a colon in its name as ./NAME")
+                "--state takes memory, postgresql:… or a file, and no other URI; write a file as its path alone, such as ./NAME")
         case let text?:
-            return .file(text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text, key: key)
+            let path = text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text
+            if let status = FileStatus(at: path, followsLinks: true), status.isDirectory {
+                throw Failure(
+                    .badInput, "serve", "--state: \(text) is a directory; name a file in it, such as \(fileName(in: text))")
+            }
+            return .file(path, key: key)
         case nil: return .file(try defaultDirectory().path + "/server.sqlite", key: key)
         }
     }
@@ -51,6 +56,10 @@ enum StateLocation {
         case let text?: "state is in \(text)"
         case nil: "state is in \((try? defaultDirectory().path) ?? "")/server.sqlite"
         }
+    }
+
+    private static func fileName(in directory: String) -> String {
+        directory.hasSuffix("/") ? "\(directory)server.sqlite" : "\(directory)/server.sqlite"
     }
 
     private static func defaultDirectory() throws -> VaultDirectory {

@@ -8,9 +8,12 @@ import SignetStorage
 enum TransferFile {
     static let standardStream = "-"
 
+    /// Returns the name of a file to read, for messages.
+    static func inputName(_ path: String) -> String { path == standardStream ? "standard input" : path }
+
     /// Returns the contents of a file, a pipe or standard input; nil if they exceed `limit` bytes.
     static func contents(of path: String, limit: Int) throws -> [UInt8]? {
-        if path == standardStream { return try contents(of: STDIN_FILENO, "standard input", limit: limit) }
+        if path == standardStream { return try contents(of: STDIN_FILENO, inputName(path), limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open", path) }
         defer { close(descriptor) }
