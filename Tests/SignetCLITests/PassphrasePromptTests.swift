@@ -18,12 +18,31 @@ struct PassphrasePromptTests {
     }
 
     /// Starts `signet` at a terminal of its own; the terminal's settings and the process id are shown after it.
-    private func atTerminal(_ cli: CommandLineFixture, _ arguments: [String]) throws -> TestProcess {
+    private func atTerminal(
+        _ cli: CommandLineFixture, _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
         let shell = "sh -c 'echo $$ > \"$1\"; shift; exec \"$@\"' sh '\(cli.directory.file("pid"))' \(command)"
         return try cli.start(
             ["-q", "-e", "-c", "trap : INT; stty cols 200; \(shell); code=$?; stty -a; exit $code", "/dev/null"],
-            program: "script", input: .open)
+            program: "script", input: .open, environment: environment)
+    }
+
+    @Test(
+        "Before signet asks for the passphrase of a new vault, it says that it chose one and why",
+        arguments: [["init"], ["enroll", OATHSample.uri()]])
+    func explainsPassphraseBeforePrompt(arguments: [String]) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let unreachable = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
+            let process = try atTerminal(cli, arguments, environment: unreachable)
+            let output = try await process.waitForOutput { output, _ in output.contains("New passphrase") }.output
+            let before = output.components(separatedBy: "New passphrase")[0]
+            for words in ["A passphrase will protect the vault in \(cli.home)", "tpm: ", "secret-service: ", "credential: "] {
+                #expect(before.contains(words), "\(output)")
+            }
+            process.type("\u{3}")
+            await isAborted(process)
+        }
     }
 
     /// The ways to abort a prompt.

@@ -25,14 +25,18 @@ struct Init: ParsableCommand {
         guard !directory.holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(directory.path) already; nothing was changed")
         }
-        let protectors = Session.protectors(directory, options).asking(
-            .forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd"))
+        var source = PassphraseSource.forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd")
+        var protectors = Session.protectors(directory, options).asking(source)
         let level = try protectors.requiredLevel
         let protection = try protect ?? firstUsable(protectors, level)
         guard protection.level >= level else {
             throw StoreError(
                 .protectionTooWeak, "create vault",
                 "\(ProtectionLevel.environmentVariable) requires \(level.rawValue), and \(protection.rawValue) is weaker")
+        }
+        if protection == .passphrase, protect == nil, source.isTyped {
+            source.introduction = protectors.reasonForPassphrase
+            protectors = protectors.asking(source)
         }
         let protector = protectors.protector(protection)
         _ = try directory.createVault(protection == .keyfile ? .keyFile : .protector(protector))

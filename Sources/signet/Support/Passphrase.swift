@@ -17,6 +17,8 @@ struct PassphraseSource: Sendable {
     var option = "--passphrase-fd"
     /// The operation that error messages name.
     var operation = "read passphrase"
+    /// The lines above the prompt at the terminal; nil for none.
+    var introduction: TerminalText?
 
     private static let maxLength = 1024
 
@@ -38,6 +40,9 @@ struct PassphraseSource: Sendable {
     /// True when there is a descriptor or a terminal to read from.
     var isUsable: Bool { descriptor != nil || Terminal.isThere }
 
+    /// True when the user types the passphrase at the terminal, and so may mistype it.
+    var isTyped: Bool { descriptor == nil }
+
     func passphrase() throws(StoreError) -> Secret {
         guard let descriptor else { return try typed() }
         return Secret(try line(of: descriptor))
@@ -48,9 +53,8 @@ struct PassphraseSource: Sendable {
             throw StoreError(
                 .keyUnavailable, operation, "there is no terminal to ask at; pass it on a file descriptor: \(option)")
         }
-        guard let first = try Terminal.hiddenLine(prompt, for: operation) else {
-            throw cancelled
-        }
+        let question = introduction.map { "\($0)\n\(prompt)" as TerminalText } ?? prompt
+        guard let first = try Terminal.hiddenLine(question, for: operation) else { throw cancelled }
         guard isNew else { return Secret(first) }
         guard let second = try Terminal.hiddenLine("Repeat the passphrase: ", for: operation) else { throw cancelled }
         guard second == first else { throw StoreError(.invalid, operation, "the two passphrases are different") }

@@ -96,6 +96,20 @@ struct KeyProtectors {
         }
     }
 
+    /// Returns the lines that precede the question for the passphrase of a new vault, if the user did not choose a passphrase.
+    ///
+    /// They name each key protector that comes before the passphrase, with the reason why it does not work here.
+    var reasonForPassphrase: TerminalText {
+        let earlier = Protection.allCases.prefix { $0 != .passphrase }
+        let refusals = earlier.compactMap { protection in
+            availability(protection).reason.map { "\n  \(protection.rawValue): \($0)" as TerminalText }
+        }
+        let intention: TerminalText =
+            "A passphrase will protect the vault in \(directory.path), and every command that opens the vault will ask for it."
+        guard !refusals.isEmpty else { return intention }
+        return "\(intention)\nsignet chose it because these do not work here:\(refusals.joined(separator: ""))"
+    }
+
     private var tpm: TPMProtector {
         environment[DefaultKeyProtectors.tctiVariable].map { TPMProtector(tcti: $0) } ?? TPMProtector()
     }
