@@ -28,6 +28,53 @@ struct PassphrasePromptTests {
             program: "script", input: .open, environment: environment)
     }
 
+    /// Types each line at the next prompt that begins with `prompt`, and returns the outcome and the number of prompts.
+    private func typeLines(
+        _ lines: [String], at prompt: String, _ process: TestProcess
+    ) async throws -> (outcome: Outcome, promptCount: Int) {
+        for (index, line) in lines.enumerated() {
+            try await process.waitForOutput { output, _ in output.components(separatedBy: prompt).count == index + 2 }
+            process.type(line + "\n")
+        }
+        let outcome = await process.end()
+        return (outcome: outcome, promptCount: outcome.output.components(separatedBy: prompt).count - 1)
+    }
+
+    @Test(
+        "A passphrase typed at a terminal has three tries to open the vault, and one on a descriptor has one",
+        arguments: [
+            ["wrong", "first"]: 0 as Int32, ["wrong", "", "first"]: 0, ["wrong", "still wrong", "no"]: 78,
+        ])
+    func triesTypedPassphraseThreeTimes(typed: [String], exit: Int32) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await cli.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
+            let (outcome, promptCount) = try await typeLines(typed, at: "Passphrase: ", atTerminal(cli, ["accounts"]))
+            #expect(outcome.status == exit && promptCount == typed.count, "\(outcome.output)")
+            #expect(outcome.output.contains("does not open with this passphrase. Try again."))
+            try await cli.signet("accounts", "--passphrase-fd", "0", input: .text("wrong\nfirst\n")).fails(78, "passphrase")
+        }
+    }
+
+    @Test(
+        "A file's passphrase typed at a terminal has three tries, and one on a descriptor has one",
+        arguments: zip(
+            [["backup", "verify"], ["import"], ["import"]],
+            [(["wrong", "right one"], 0), (["wrong", "right one"], 0), (["wrong", "still wrong", "no"], 65)]
+                as [([String], Int32)]))
+    func triesFilePassphraseThreeTimes(command: [String], tries: (typed: [String], exit: Int32)) async throws {
+        let (typed, exit) = tries
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let file = cli.directory.file("accounts.signet")
+            let right = TestProcess.Input.text("right one\n")
+            try await cli.signet("backup", "create", file, "--file-passphrase-fd", "0", input: right).succeeds()
+            let (outcome, promptCount) = try await typeLines(typed, at: "Passphrase of ", atTerminal(cli, command + [file]))
+            #expect(outcome.status == exit && promptCount == typed.count, "\(outcome.output)")
+            let twoLines = TestProcess.Input.text("wrong\nright one\n")
+            try await cli.start(command + [file, "--file-passphrase-fd", "0"], input: twoLines).end().fails(65, "passphrase")
+        }
+    }
+
     @Test(
         "Before signet asks for the passphrase of a new vault, it says that it chose one and why",
         arguments: [["init"], ["enroll", OATHSample.uri()]])

@@ -140,9 +140,11 @@ struct Backup: ParsableCommand {
             // Format errors are reported before the user is asked for a passphrase.
             do {
                 return try AccountArchive(opening: bytes, with: nil)
-            } catch  where error.code == .passphraseNeeded {
-                return try AccountArchive(opening: bytes, with: passphrase.passphrase(of: file, isArchive: true))
+            } catch {
+                guard error.code == .passphraseNeeded else { throw error }
             }
+            // Not in the block above, where the compiler crashes on a closure (Swift 6.3.1).
+            return try passphrase.opening(file, isArchive: true) { given in try AccountArchive(opening: bytes, with: given) }
         }
     }
 

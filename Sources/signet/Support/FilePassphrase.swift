@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignetCore
 import SignetStorage
+import SignetTransfer
 
 /// The passphrase of an encrypted file, for the commands that read or write one.
 ///
@@ -15,11 +16,27 @@ struct FilePassphraseOptions: ParsableArguments {
     /// The systemd credential of a service that makes or reads backups.
     static let credential = "signet-archive-passphrase"
 
-    /// Returns the passphrase of an existing file.
-    func passphrase(of file: String, isArchive: Bool) throws -> Secret {
-        if descriptor == nil, isArchive, let given = try handedOver() { return given }
-        let name = file == TransferFile.standardStream ? "standard input" : file
-        return try PassphraseSource(descriptor: descriptor, prompt: "Passphrase of \(name): ", option: Self.option).passphrase()
+    /// Opens an existing file with its passphrase, and opens it again after each one that the user mistyped at the terminal.
+    /// - Parameters:
+    ///   - file: The path of the file, or `-` for standard input.
+    ///   - isArchive: True for a backup, whose passphrase may be a systemd credential.
+    ///   - open: Opens the file. It is called at most ``PassphraseSource/maxTries`` times.
+    /// - Returns: The result of `open`.
+    /// - Throws: The error of the last call; `StoreError` without a passphrase.
+    func opening<R>(_ file: String, isArchive: Bool, _ open: (Secret) throws -> R) throws -> R {
+        if descriptor == nil, isArchive, let given = try handedOver() { return try open(given) }
+        let name = TransferFile.inputName(file)
+        var source = PassphraseSource(descriptor: descriptor, prompt: "Passphrase of \(name): ", option: Self.option)
+        for _ in 1..<PassphraseSource.maxTries {
+            let given = try source.passphrase()
+            do {
+                return try open(given)
+            } catch let error as ImportError {
+                guard error.code == .wrongPassphrase, source.isTyped else { throw error }
+                source.introduction = "\(name) does not open with this passphrase. Try again."
+            }
+        }
+        return try open(try source.passphrase())
     }
 
     /// Returns the passphrase for a new backup.

@@ -43,9 +43,12 @@ struct ImportSource {
     ) throws -> ImportContent {
         do {
             return try format.read(bytes, policy: policy)
-        } catch  where error.code == .passphraseNeeded {
-            let given = try passphrase.passphrase(of: file, isArchive: format == .signet)
-            return try format.read(bytes, passphrase: given, policy: policy)
+        } catch {
+            guard error.code == .passphraseNeeded else { throw error }
+        }
+        // Not in the block above, where the compiler crashes on a closure (Swift 6.3.1).
+        return try passphrase.opening(file, isArchive: format == .signet) { given in
+            try format.read(bytes, passphrase: given, policy: policy)
         }
     }
 

@@ -20,13 +20,13 @@ struct PassphraseSource: Sendable {
     /// The lines above the prompt at the terminal; nil for none.
     var introduction: TerminalText?
 
+    /// The number of times that a user at a terminal may type the passphrase of a vault or a file.
+    static let maxTries = 3
+
     private static let maxLength = 1024
 
-    /// Returns a function that asks this source at most once and remembers the passphrase.
-    func remembered() -> @Sendable () throws(StoreError) -> Secret {
-        let memory = PassphraseMemory(source: self)
-        return { () throws(StoreError) in try memory.passphrase() }
-    }
+    /// Returns a memory that asks this source at most once and remembers the passphrase.
+    func remembered() -> PassphraseMemory { PassphraseMemory(source: self) }
 
     /// Returns a source for a new passphrase.
     /// - Parameters:
@@ -85,11 +85,14 @@ struct PassphraseSource: Sendable {
 }
 
 /// A passphrase that is read once and remembered for this process.
-private final class PassphraseMemory: Sendable {
+final class PassphraseMemory: Sendable {
     private let source: PassphraseSource
     private let known = Mutex<Secret?>(nil)
 
     init(source: PassphraseSource) { self.source = source }
+
+    /// True when the user has typed the passphrase at the terminal.
+    var holdsTypedPassphrase: Bool { source.isTyped && known.withLock { $0 != nil } }
 
     func passphrase() throws(StoreError) -> Secret {
         try known.withLock { (known) throws(StoreError) in

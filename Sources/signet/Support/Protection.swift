@@ -38,13 +38,13 @@ struct KeyProtectors {
     let directory: VaultDirectory
     let environment: [String: String]
     private let passphrase: PassphraseSource
-    private let ask: @Sendable () throws(StoreError) -> Secret
+    private let memory: PassphraseMemory
 
     init(directory: VaultDirectory, environment: [String: String], passphrase: PassphraseSource) {
         self.directory = directory
         self.environment = environment
         self.passphrase = passphrase
-        ask = passphrase.remembered()
+        memory = passphrase.remembered()
     }
 
     /// Returns these key protectors with another source of passphrases.
@@ -52,12 +52,22 @@ struct KeyProtectors {
         KeyProtectors(directory: directory, environment: environment, passphrase: passphrase)
     }
 
+    /// Returns key protectors that ask for the passphrase again.
+    ///
+    /// Returns nil unless the error can be that of a passphrase that the user mistyped at the terminal.
+    func askingAgain(after error: StoreError) -> KeyProtectors? {
+        guard [.keyMismatch, .keyUnavailable].contains(error.code), memory.holdsTypedPassphrase else { return nil }
+        var source = passphrase
+        source.introduction = "The vault does not open with this passphrase. Try again."
+        return asking(source)
+    }
+
     func protector(_ protection: Protection) -> any KeyProtector {
         switch protection {
         case .tpm: tpm
         case .secretService: SecretServiceProtector()
         case .credential: SystemdCredentialProtector(environment: environment)
-        case .passphrase: PassphraseProtector(ask: ask)
+        case .passphrase: PassphraseProtector { [memory] () throws(StoreError) in try memory.passphrase() }
         case .keyfile: KeyFile(path: directory.keyPath)
         }
     }

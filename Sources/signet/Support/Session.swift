@@ -52,12 +52,35 @@ struct Session {
         let protectors = protectors(directory, options)
         let level = try protectors.requiredLevel
         do throws(StoreError) {
-            let vault = try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+            let (vault, used) = try opened(with: protectors) { (protectors) throws(StoreError) in
+                try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+            }
             if !anyLevel { try vault.protection.require(level) }
-            return Session(vault: vault, protectors: protectors, authorityFile: authorityFile)
+            return Session(vault: vault, protectors: used, authorityFile: authorityFile)
         } catch {
             throw failure(error, in: directory)
         }
+    }
+
+    /// Opens a vault, and opens it again after each passphrase that the user mistyped at the terminal.
+    /// - Parameters:
+    ///   - protectors: The key protectors to begin with.
+    ///   - open: Opens the vault. It is called at most ``PassphraseSource/maxTries`` times.
+    /// - Returns: The result of `open`, and the key protectors with the passphrase that was right.
+    /// - Throws: The error of the last call.
+    private static func opened<R>(
+        with protectors: KeyProtectors, _ open: (KeyProtectors) throws(StoreError) -> R
+    ) throws(StoreError) -> (R, KeyProtectors) {
+        var protectors = protectors
+        for _ in 1..<PassphraseSource.maxTries {
+            do throws(StoreError) {
+                return (try open(protectors), protectors)
+            } catch {
+                guard let next = protectors.askingAgain(after: error) else { throw error }
+                protectors = next
+            }
+        }
+        return (try open(protectors), protectors)
     }
 
     /// Opens an existing vault to save what can be read of it.
@@ -71,11 +94,13 @@ struct Session {
         let directory = try directory()
         let protectors = protectors(directory, options)
         let level = try protectors.requiredLevel
-        let salvaged = try directory.salvageVault(protectors: protectors.all)
+        let (salvaged, used) = try opened(with: protectors) { (protectors) throws(StoreError) in
+            try directory.salvageVault(protectors: protectors.all)
+        }
         try salvaged.vault.protection.require(level)
         report(salvaged)
         return (
-            Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil),
+            Session(vault: salvaged.vault, protectors: used, authorityFile: nil),
             salvaged.damage == nil ? nil : salvaged.lostCount
         )
     }
@@ -87,11 +112,13 @@ struct Session {
         let level = try protectors.requiredLevel
         // A vault that is too weak is not replaced, if its header can be read from the damaged file.
         if let protection = try? directory.header().protection { try protection.require(level) }
-        let salvaged = try directory.replaceDamagedRecords(protectors: protectors.all)
+        let (salvaged, used) = try opened(with: protectors) { (protectors) throws(StoreError) in
+            try directory.replaceDamagedRecords(protectors: protectors.all)
+        }
         report(salvaged)
         Console.error("signet: the vault has a new file; the damaged one is kept as \(directory.damagedPath)")
         try salvaged.vault.protection.require(level)
-        return Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil)
+        return Session(vault: salvaged.vault, protectors: used, authorityFile: nil)
     }
 
     private static func report(_ salvaged: SalvagedVault) {
