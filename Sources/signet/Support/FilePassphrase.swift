@@ -39,11 +39,15 @@ struct FilePassphraseOptions: ParsableArguments {
         return try open(try source.passphrase())
     }
 
-    /// Returns the passphrase for a new backup.
+    /// Returns the passphrase for a new backup, and warns of one that is easy to guess.
     func newPassphrase() throws -> Secret {
-        if descriptor == nil, let given = try handedOver() { return given }
+        if descriptor == nil, let given = try handedOver() {
+            PassphraseStrength.warn(about: given, of: "this backup")
+            return given
+        }
         return try PassphraseSource(
-            descriptor: descriptor, prompt: "New passphrase, for this backup: ", isNew: descriptor == nil, option: Self.option
+            descriptor: descriptor, prompt: "New passphrase, for this backup: ", isNew: descriptor == nil, option: Self.option,
+            protectedThing: "this backup"
         ).passphrase()
     }
 

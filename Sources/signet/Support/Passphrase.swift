@@ -19,6 +19,10 @@ struct PassphraseSource: Sendable {
     var operation = "read passphrase"
     /// The lines above the prompt at the terminal; nil for none.
     var introduction: TerminalText?
+    /// The thing that a new passphrase protects, such as `the vault`; nil for a passphrase that exists already.
+    ///
+    /// A new passphrase that is easy to guess is reported with a warning.
+    var protectedThing: TerminalText?
 
     /// The number of times that a user at a terminal may type the passphrase of a vault or a file.
     static let maxTries = 3
@@ -28,13 +32,15 @@ struct PassphraseSource: Sendable {
     /// Returns a memory that asks this source at most once and remembers the passphrase.
     func remembered() -> PassphraseMemory { PassphraseMemory(source: self) }
 
-    /// Returns a source for a new passphrase.
+    /// Returns a source for a new passphrase of the vault.
     /// - Parameters:
     ///   - descriptor: The descriptor to read from; nil for the terminal.
     ///   - option: The command's option that names the descriptor.
     /// - Returns: A source that makes the user type the passphrase twice at the terminal.
     static func forNewPassphrase(_ descriptor: Int32?, option: String = "--new-passphrase-fd") -> PassphraseSource {
-        PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil, option: option)
+        PassphraseSource(
+            descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil, option: option,
+            protectedThing: "the vault")
     }
 
     /// True when there is a descriptor or a terminal to read from.
@@ -44,8 +50,10 @@ struct PassphraseSource: Sendable {
     var isTyped: Bool { descriptor == nil }
 
     func passphrase() throws(StoreError) -> Secret {
-        guard let descriptor else { return try typed() }
-        return Secret(try line(of: descriptor))
+        let given: Secret
+        if let descriptor { given = Secret(try line(of: descriptor)) } else { given = try typed() }
+        if let protectedThing { PassphraseStrength.warn(about: given, of: protectedThing) }
+        return given
     }
 
     private func typed() throws(StoreError) -> Secret {
