@@ -95,7 +95,9 @@ struct Backup: ParsableCommand {
             var lines: [TerminalText] = ["Wrote a backup of \(archive.countsText) to \(destination)"]
             if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
             if !isRecorded { lines.append("It is not recorded as the newest backup.") }
-            return lines + ["It can't be read without its passphrase. Check it: signet backup verify"]
+            let isFile = file != TransferFile.standardStream
+            let argument = isFile ? ShellWord.quoted(file.hasPrefix("-") ? "./\(file)" : file) : "FILE"
+            return lines + ["It can't be read without its passphrase. Check it: signet backup verify \(argument)"]
         }
     }
 
