@@ -16,7 +16,7 @@ typedef struct {
 
 static void add(Reasons *reasons, const char *library, const char *reason) {
     size_t used = strlen(reasons->text);
-    snprintf(reasons->text + used, reasons->capacity - used, "%s%s: %s", reasons->any ? "; " : "", library, reason);
+    snprintf(reasons->text + used, reasons->capacity - used, "%s%s %s", reasons->any ? "; " : "", library, reason);
     reasons->any = true;
 }
 
@@ -25,7 +25,12 @@ static void *library(const char *name, Reasons *reasons) {
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *reason = dlerror();
-        add(reasons, name, reason ? reason : "it cannot be loaded");
+        // The reason begins with the file that is missing, which can also be one that this library needs.
+        bool isMissing = reason && strncmp(reason, name, strlen(name)) == 0
+            && strstr(reason, "cannot open shared object file: No such file");
+        char other[256];
+        snprintf(other, sizeof other, "cannot be loaded (%s)", reason ? reason : "no reason is known");
+        add(reasons, name, isMissing ? "is not installed" : other);
     }
     return handle;
 }
@@ -35,7 +40,7 @@ static void *function(void *handle, const char *libraryName, const char *name, R
     // One missing function tells enough of a library; the first is named.
     if (handle && !address && !strstr(reasons->text, libraryName)) {
         char reason[96];
-        snprintf(reason, sizeof reason, "it has no function %s", name);
+        snprintf(reason, sizeof reason, "has no function %s", name);
         add(reasons, libraryName, reason);
     }
     return address;

@@ -111,6 +111,12 @@ struct FirstUseTests {
         try await CommandLineFixture.with(vault: false) { cli in
             let none = try await cli.signet("doctor", "--json", environment: Self.unreachable)
             #expect(none.status == 78 && none.json["newVault"]?.string == "keyfile")
+            let reason = try #require(none.json["protectors"]?["secret-service"]?["reason"]?.string)
+            let text = try await cli.signet("doctor", environment: Self.unreachable).output
+            for words in ["keyfile: a file of mode 0600", "does not work here: ", "works here\n"] {
+                #expect(text.contains(words))
+            }
+            #expect(text.components(separatedBy: reason).count == 2, "a reason is not repeated: \(text)")
         }
     }
 

@@ -37,8 +37,8 @@ private struct Diagnosis {
     /// The problems of the vault's directory; empty if it is safe.
     let permissionProblems: [String]
     let protectors: [(protection: Protection, availability: KeyProtectorAvailability)]
-    /// The process that owns the Secret Service name on the session bus.
-    let secretServiceOwner: String
+    /// The process that owns the Secret Service name on the session bus, or the error that prevents finding it.
+    let secretServiceOwner: Result<SecretServiceOwner?, StoreError>
     /// The level that the operator requires.
     let required: ProtectionLevel
 
@@ -52,16 +52,7 @@ private struct Diagnosis {
         }
         permissionProblems = directory.permissionProblems().map(\.description)
         self.protectors = Protection.allCases.map { ($0, protectors.availability($0)) }
-        secretServiceOwner = Self.owner()
-    }
-
-    private static func owner() -> String {
-        do {
-            guard let owner = try SecretServiceProtector().owner() else { return "no program" }
-            return "\(owner)"
-        } catch {
-            return "unknown: \(error.reason)"
-        }
+        secretServiceOwner = Result { () throws(StoreError) in try SecretServiceProtector().owner() }
     }
 
     /// Returns the availability of a slot's key protector here.
@@ -96,7 +87,7 @@ private struct Diagnosis {
                 )
             }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
-            return Failure(.noVault, "store.keyUnavailable", "no key protector of the vault is available here")
+            return Failure(.noVault, "store.keyUnavailable", "nothing that opens the vault works here")
         }
     }
 }
@@ -105,18 +96,35 @@ private struct Diagnosis {
 
 extension Diagnosis {
     var lines: [TerminalText] {
-        ["vault            \(path)"] + headerLines + permissionLines
-            + ["", "key protectors on this machine, in order of preference:"]
-            + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
-            + ["  provider of the Secret Service: \(secretServiceOwner)"]
+        var lines: [TerminalText] = ["vault            \(path)"] + headerLines + permissionLines
+        lines += ["", "What can protect the key of a vault on this machine, in order of preference:"]
+        lines += protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
+        lines += ["", secretServiceLine]
+        if problem == nil { lines.append("The vault can be opened here.") }
+        return lines
+    }
+
+    private var secretServiceLine: TerminalText {
+        switch secretServiceOwner {
+        case .success(let owner?): return "The keyring (Secret Service) is that of \(owner.text)."
+        case .success(nil): return "The keyring (Secret Service) is not running."
+        case .failure(let error):
+            let listed = protectors.first { $0.protection == .secretService }?.availability.reason
+            // The list above has the reason, for example a library that is missing.
+            guard error.reason != listed else { return "The keyring (Secret Service) cannot be asked." }
+            return "The keyring (Secret Service) cannot be asked: \(error.reason)"
+        }
     }
 
     private var headerLines: [TerminalText] {
         switch header {
         case .failure(let error):
-            let next: [TerminalText] =
-                error.code == .noVault ? ["                 a new one would be sealed by \(forNewVault.rawValue)"] : []
-            return ["                 \(error.reason)"] + next
+            var lines: [TerminalText] = ["                 \(error.reason)"]
+            if error.code == .noVault {
+                let protection = forNewVault
+                lines.append("                 a new one would be protected by \(protection.rawValue): \(protection.explanation)")
+            }
+            return lines
         case .success(let header):
             let slots: [TerminalText] = header.slots.map {
                 "  \("\($0.number): \($0.protector)".padded)\(usability(of: $0).text)"
@@ -126,7 +134,7 @@ extension Diagnosis {
                 "id               \(header.id)",
                 "last backup      \(header.backupTime ?? "none")",
             ] + protectionLines(header) + [
-                "sealed by:"
+                "opened by any of these:"
             ] + slots + (header.isRotationDue ? ["  the key is due for rotation: signet vault key rotate"] : [])
         }
     }
@@ -165,8 +173,13 @@ extension String {
 }
 
 extension KeyProtectorAvailability {
-    fileprivate var text: String { reason.map { "cannot be reached: \($0)" } ?? "reachable" }
+    fileprivate var text: String { reason.map { "does not work here: \($0)" } ?? "works here" }
     fileprivate var json: JSONValue { JSONText.object(["usable": .bool(isUsable), "reason": .string(reason)]) }
+}
+
+extension SecretServiceOwner {
+    /// The name of the program, if the system provides it, and the process ID.
+    fileprivate var text: String { "\(program ?? "an unknown program") (process \(processID))" }
 }
 
 extension VaultHeader {
@@ -183,7 +196,7 @@ extension Diagnosis {
             "path": .string(path), "permissionProblems": .array(permissionProblems.map { .string($0) }),
             "protectors": .object(
                 Dictionary(uniqueKeysWithValues: protectors.map { ($0.protection.rawValue, $0.availability.json) })),
-            "secretServiceOwner": .string(secretServiceOwner), "required": .string(required.rawValue),
+            "secretServiceOwner": .string(secretServiceOwnerText), "required": .string(required.rawValue),
         ]
         switch header {
         case .failure(let error):
@@ -192,6 +205,13 @@ extension Diagnosis {
         case .success(let header): members["vault"] = json(of: header)
         }
         return .object(members)
+    }
+
+    private var secretServiceOwnerText: String {
+        switch secretServiceOwner {
+        case .success(let owner): owner?.text ?? "no program"
+        case .failure(let error): "unknown: \(error.reason)"
+        }
     }
 
     private func json(of header: VaultHeader) -> JSONValue {

@@ -14,9 +14,12 @@ struct LibSecret {
     static func load(_ operation: String) throws(StoreError) -> LibSecret {
         guard let loaded else {
             let reason = String(cString: signet_secret_library_failure())
+            // The loader's reason names the library again, and says more than this only when the library is there.
+            let isMissing = reason.hasPrefix("libsecret-1.so.0: cannot open shared object file")
+            let fault = isMissing ? "libsecret-1.so.0, which is not installed" : "libsecret, which cannot be loaded (\(reason))"
             throw StoreError(
                 .keyUnavailable, operation,
-                "the keyring needs libsecret, which cannot be loaded (\(reason)); install libsecret-1-0")
+                "the keyring needs \(fault); install it, e.g. with: apt-get install libsecret-1-0")
         }
         return loaded
     }

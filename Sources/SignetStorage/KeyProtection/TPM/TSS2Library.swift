@@ -32,9 +32,9 @@ struct TSS2Library: Sendable {
         }
         guard isLoaded else {
             let text = String(decoding: reasons.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // The text names each library that is missing, so the advice names only a package that brings all of them.
             throw StoreError(
-                .keyUnavailable, "load tpm2-tss",
-                "\(text); install libtss2-esys, libtss2-tctildr and libtss2-mu (Debian), or tpm2-tss")
+                .keyUnavailable, "load tpm2-tss", "\(text); install tpm2-tss, e.g. with: apt-get install tpm2-tools")
         }
         self.functions = functions
     }
