@@ -167,7 +167,8 @@ private struct Removal {
 
 /// The account that a command changes.
 struct AccountTarget: ParsableArguments {
-    @Argument(help: "The account: its name, its issuer, or issuer:account, as it was enrolled or is shown.")
+    @Argument(
+        help: "The account: its name, its issuer, or issuer:account, as it was enrolled or is shown.", completion: .accounts())
     var name: String
 
     @OptionGroup var options: VaultOptions

@@ -8,7 +8,7 @@ struct Code: AsyncParsableCommand {
         abstract: "Print the one-time code of an account, and nothing else.",
         discussion: "A counter-based code is used up when it is printed; the next call prints the next one.")
 
-    @Argument(help: "The account: its name, its issuer, or issuer:account.")
+    @Argument(help: "The account: its name, its issuer, or issuer:account.", completion: .accounts([.totp, .hotp]))
     var name: String
 
     /// The types of one-time codes.

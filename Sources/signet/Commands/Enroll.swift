@@ -13,7 +13,7 @@ struct Enroll: NetworkedCommand {
             authenticators are for 'signet import'.
             """)
 
-    @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.")
+    @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.", completion: .file())
     var source: String
 
     @Flag(help: "Only show what would be enrolled, with secrets redacted. Changes nothing and makes no request.")

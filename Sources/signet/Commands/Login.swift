@@ -46,7 +46,7 @@ struct Login: NetworkedCommand {
     @Option(help: "The realm; without it the top one.")
     var realm: String?
 
-    @Option(help: "The journey; without it the one called Login.")
+    @Option(help: "The journey; without it the one called Login.", completion: .starterJourneys)
     var journey: String?
 
     @Option(help: ArgumentHelp("The module of OpenAM to log in with, this time only.", valueName: "name"))
@@ -79,7 +79,9 @@ struct Login: NetworkedCommand {
     @Option(help: "OAuth 2.0 scope to request; can be repeated. Default: openid.")
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("A name for this login; without it the server's host, and its realm.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("A name for this login; without it the server's host, and its realm.", valueName: "name"),
+        completion: .profiles)
     var profile: String?
 
     @Flag(name: .customLong("default"), help: "Make this login the default, which commands use without --profile.")

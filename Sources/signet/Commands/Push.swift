@@ -16,7 +16,7 @@ struct Push: AsyncParsableCommand {
                 meanwhile. With --once it ends after the first message that can still be answered.
                 """)
 
-        @Argument(help: "The account; without it all accounts that take push messages.")
+        @Argument(help: "The account; without it all accounts that take push messages.", completion: .accounts([.push]))
         var name: String?
 
         @Flag(help: "End after the first message that waits for an answer.")
@@ -69,7 +69,7 @@ struct Push: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "approve", abstract: "Answer a push message with yes.")
 
-        @Argument(help: "The message's id, or as much of its beginning as is unique.")
+        @Argument(help: "The message's id, or as much of its beginning as is unique.", completion: .messages)
         var id: String
 
         @Option(help: "The number that the login page shows, when the message asks for it.")
@@ -95,7 +95,7 @@ struct Push: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "deny", abstract: "Answer a push message with no.")
 
-        @Argument(help: "The message's id, or as much of its beginning as is unique.")
+        @Argument(help: "The message's id, or as much of its beginning as is unique.", completion: .messages)
         var id: String
 
         @OptionGroup var trust: TrustOptions

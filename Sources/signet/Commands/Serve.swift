@@ -18,10 +18,13 @@ struct Serve: NetworkedCommand {
             docs/reference/server.md and docs/reference/configuration.md.
             """)
 
-    @Option(help: ArgumentHelp("A YAML file with realms, users, clients and journeys.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A YAML file with realms, users, clients and journeys.", valueName: "file"), completion: .file())
     var config: String?
 
-    @Option(help: ArgumentHelp("Print a summary of such a file, or all its problems, and exit.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Print a summary of such a file, or all its problems, and exit.", valueName: "file"),
+        completion: .file())
     var validateConfig: String?
 
     @Flag(help: "Print the starter file, and exit.")
@@ -46,8 +49,8 @@ struct Serve: NetworkedCommand {
 
     @Option(
         help:
-            "A file with users: a JSON object of names and passwords, of mode 0600. Otherwise there are those of the configuration."
-    )
+            "A file with users: a JSON object of names and passwords, of mode 0600. Otherwise there are those of the configuration.",
+        completion: .file())
     var users: String?
 
     @Option(
@@ -62,7 +65,7 @@ struct Serve: NetworkedCommand {
     @Option(
         help: ArgumentHelp(
             "Like --admin, with the token in this file of mode 0600, which is created if needed. --admin uses a temporary file.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var adminTokenFile: String?
 
     @Option(
@@ -74,7 +77,7 @@ struct Serve: NetworkedCommand {
     @Option(
         help: ArgumentHelp(
             "A file of mode 0600 with the 32 bytes that secrets in the state are sealed with: the same for servers that share it.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var stateKey: String?
 
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
@@ -93,7 +96,8 @@ struct Serve: NetworkedCommand {
     var readyFile: String?
 
     @Option(
-        help: "How much to log to standard error: trace, debug, info, notice, warning, error, critical.", transform: Self.level)
+        help: "How much to log to standard error: trace, debug, info, notice, warning, error, critical.",
+        completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel = Logger.Level.warning
 
     func validate() throws {

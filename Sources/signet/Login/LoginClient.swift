@@ -12,7 +12,7 @@ struct ProfileOptions: ParsableArguments {
         name: .customLong("profile"),
         help: ArgumentHelp(
             "The login: its profile's name, or the server's address. Not needed when there is one, or a default.",
-            valueName: "name"))
+            valueName: "name"), completion: .profiles)
     var name: String?
 
     @OptionGroup var options: VaultOptions

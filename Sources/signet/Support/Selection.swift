@@ -56,6 +56,20 @@ struct Selection {
             name: \.fullName)
     }
 
+    /// Returns one name for each account that a shell can complete as one word, and that only this account has.
+    ///
+    /// An account without such a name is left out. The shells expand what they complete, and zsh takes the text after a colon for a
+    /// description, so a name with a character that could have a meaning to a shell is not used.
+    static func completions(of accounts: [EnrolledAccount]) -> [String] {
+        var owners: [String: Int] = [:]
+        for account in accounts {
+            for name in Set(account.names.map { $0.lowercased() }) { owners[name, default: 0] += 1 }
+        }
+        return accounts.compactMap { account in
+            account.names.first { $0.isPlainWord && owners[$0.lowercased()] == 1 }
+        }
+    }
+
     private var names: [String] { account.names + [mechanism.uid] }
 
     /// Returns the candidates with exactly this name; without any, those whose name differs only by case.
@@ -80,6 +94,23 @@ extension Collection {
             throw Failure(.badInput, "ambiguous", "\(several): \(map(name).joined(separator: ", "))")
         }
         return first
+    }
+}
+
+extension String {
+    /// True for letters, digits, the characters `@._+-` and spaces, with neither a hyphen at the start nor a space at an end.
+    var isPlainWord: Bool {
+        guard let first, let last, first != "-", first != " ", last != " " else { return false }
+        return unicodeScalars.allSatisfy(\.isPlain)
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPlain: Bool {
+        switch self {
+        case "0"..."9", "@", ".", "_", "+", "-", " ": true
+        default: properties.isAlphabetic
+        }
     }
 }
 

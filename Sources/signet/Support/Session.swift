@@ -83,6 +83,21 @@ struct Session {
         return (try open(protectors), protectors)
     }
 
+    /// Opens an existing vault without asking the user for anything, for the completion in a shell.
+    ///
+    /// A vault that only a passphrase opens stays closed, and so does a locked keyring.
+    /// - Returns: The open vault; nil without a vault, and for one that cannot be opened in this way.
+    static func openUnattended() -> Session? {
+        guard let directory = try? Session.directory(), directory.holdsVault else { return nil }
+        let protectors = Session.protectors(directory, nil)
+        let unattended = Protection.allCases.filter { $0 != .keyfile && $0 != .passphrase }.map(protectors.protector)
+        guard let level = try? protectors.requiredLevel,
+            let vault = try? directory.openVault(protectors: unattended, timeout: 1),
+            (try? vault.protection.require(level)) != nil
+        else { return nil }
+        return Session(vault: vault, protectors: protectors, authorityFile: nil)
+    }
+
     /// Opens an existing vault to save what can be read of it.
     ///
     /// It reports the damage, if there is any, on standard error.

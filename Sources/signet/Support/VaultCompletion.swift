@@ -1,0 +1,59 @@
+import ArgumentParser
+import SignetAuthenticator
+import SignetCore
+import SignetServer
+import SignetStorage
+
+/// The values that a shell completes with what is in the vault.
+///
+/// A completion reads the vault only if it opens without asking: with the TPM, an unlocked keyring, a systemd credential or a key
+/// file. For a vault that needs a passphrase nothing is completed. A completion never prints an error and changes nothing.
+enum VaultCompletion {
+    /// Returns the names of the accounts that have a mechanism of one of the kinds.
+    static func accounts(_ kinds: Set<Mechanism.KindName>) -> [String] {
+        guard let session = Session.openUnattended() else { return [] }
+        let records = AccountRecords(session.vault)
+        let found = try? records.read { (records: any AccountReader) throws(StoreError) in
+            try records.accountsWithMechanisms().map { EnrolledAccount(account: $0.account, mechanisms: $0.mechanisms) }
+        }
+        let able = (found ?? []).filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } }
+        return Selection.completions(of: able)
+    }
+
+    /// Returns the IDs of the push messages that wait for an answer.
+    static func messages() -> [String] {
+        guard let session = Session.openUnattended() else { return [] }
+        let records = AccountRecords(session.vault)
+        let found = try? records.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
+        return (found ?? []).filter { $0.state(at: session.now) == .pending }.map(\.id).filter(\.isPlainWord)
+    }
+
+    /// Returns the names of the logins.
+    static func profiles() -> [String] {
+        guard let session = Session.openUnattended(), let store = try? ProfileStore.read(from: session.vault) else { return [] }
+        return store.profiles.map(\.name).filter(\.isPlainWord)
+    }
+}
+
+extension CompletionKind {
+    /// Completes the names of the accounts that have a mechanism of one of the kinds.
+    static func accounts(_ kinds: Set<Mechanism.KindName> = Set(Mechanism.KindName.allCases)) -> CompletionKind {
+        values { VaultCompletion.accounts(kinds) }
+    }
+
+    /// Completes the IDs of the push messages that wait for an answer.
+    static var messages: CompletionKind { values { VaultCompletion.messages() } }
+
+    /// Completes the names of the logins.
+    static var profiles: CompletionKind { values { VaultCompletion.profiles() } }
+
+    /// Completes the names of the journeys of `signet serve` without a configuration file.
+    static var starterJourneys: CompletionKind { values { ServerConfiguration.starter.journeys.names } }
+
+    /// Completes the values that a function returns when the user asks for them.
+    private static func values(_ values: @escaping @Sendable () -> [String]) -> CompletionKind {
+        // The type selects the synchronous one of two overloaded functions.
+        let complete: @Sendable ([String], Int, String) -> [String] = { _, _, _ in values() }
+        return .custom(complete)
+    }
+}

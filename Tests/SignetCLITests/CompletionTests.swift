@@ -1,0 +1,106 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+@Suite("signet completions")
+struct CompletionTests {
+    /// Returns the lines that `signet` prints for the values of an argument, as the script of bash asks for them.
+    private func values(_ cli: CommandLineFixture, _ command: [String], _ argument: String) async throws -> [String] {
+        let words = ["---completion"] + command + ["--", argument, String(command.count + 1), "0", "signet"] + command + [""]
+        let outcome = try await cli.start(words, environment: ["SAP_SHELL": "bash"]).end().succeeds()
+        #expect(outcome.errors == "")
+        return outcome.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test(
+        "The script of each shell is valid for that shell", arguments: [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
+    func printsValidScript(shell: String, checkOnly: String) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let script = try await cli.signet("completions", shell).succeeds().output
+            #expect(script.contains("signet") && script.contains("recovery-key"))
+            let file = try cli.write(script.utf8, to: "script")
+            guard Programs.missing([shell]).isEmpty else { return }
+            let outcome = try await TestProcess.run(shell, [checkOnly, file])
+            #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        }
+    }
+
+    @Test("Another shell is refused with the names of the known ones")
+    func refusesUnknownShell() async throws {
+        try await CommandLineFixture.with(vault: false) {
+            try await $0.signet("completions", "csh").fails(64, "bash", "zsh", "fish")
+        }
+    }
+
+    @Test("In bash, commands, options, values, accounts and journeys are completed")
+    func completesInBash() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Harbor", account: "mira@example.com")).succeeds()
+            let script = try await cli.signet("completions", "bash").succeeds().output
+            let test = """
+
+                complete_words() {
+                    COMP_WORDS=("$0" "$@"); COMP_CWORD=$#; COMP_LINE="signet $*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
+                    _signet signet "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+                    printf '%s,' "${COMPREPLY[@]}"; echo
+                }
+                complete_words cod
+                complete_words code --type ''
+                complete_words code --pass
+                complete_words code mi
+                complete_words login --journey PushN
+                """
+            let file = try cli.write((script + test).utf8, to: "script")
+            let outcome = try await cli.start(["-c", ". '\(file)'", Program.path], program: "bash").end()
+            #expect(outcome.errors == "")
+            let expected = ["code,", "totp,hotp,", "--passphrase-fd,", "mira@example.com,", "PushNumberLogin,"]
+            #expect(outcome.output.split(separator: "\n").map(String.init) == expected)
+        }
+    }
+
+    @Test("Completed accounts are those of the command, each by a name that no other account has")
+    func completesAccounts() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Harbor", account: "mira")).succeeds()
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Service", account: "mira")).succeeds()
+            try await cli.signet("enroll", OATHSample.uri("hotp", issuer: "Service", account: "noa")).succeeds()
+            let codes = try await values(cli, ["code"], "positional@0")
+            #expect(codes == ["Harbor", "noa"])
+            let all = try await values(cli, ["accounts", "remove"], "positional@0")
+            #expect(all == codes)
+            let push = try await values(cli, ["push", "listen"], "positional@0")
+            #expect(push == [])
+            // A completion reads: the counter is where it was.
+            let counter = try await cli.signet("code", "noa", "--json").succeeds().json["counter"]
+            #expect(counter == .integer(0))
+        }
+    }
+
+    @Test("A name that a shell would expand is not completed")
+    func omitsNamesForShells() async throws {
+        try await CommandLineFixture.with { cli in
+            for account in ["$(id)", "`id`", "a;id", "-v", "a%20b", "a%0Ab"] {
+                let uri = OATHSample.uri(issuer: "H%24", account: account)
+                // Some of these names are refused already.
+                _ = try await cli.signet("enroll", uri)
+            }
+            let names = try await values(cli, ["code"], "positional@0")
+            #expect(names == ["a b"])
+        }
+    }
+
+    @Test("A vault that needs a passphrase is not opened for a completion, and nothing is asked")
+    func asksForNoPassphrase() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let empty = try await values(cli, ["code"], "positional@0")
+            #expect(empty == [])
+            try await cli.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("long enough 27\n"))
+                .succeeds()
+            try await cli.signet("enroll", "--passphrase-fd", "0", OATHSample.uri(), input: .text("long enough 27\n")).succeeds()
+            let locked = try await values(cli, ["code"], "positional@0")
+            #expect(locked == [])
+        }
+    }
+}
