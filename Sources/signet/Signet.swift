@@ -13,9 +13,17 @@ struct Signet: AsyncParsableCommand {
         commandName: "signet",
         abstract: "One-time codes, push approvals and login journeys from the command line.",
         discussion: """
-            Accounts live in a vault at $SIGNET_HOME, or $STATE_DIRECTORY/signet (a service's), or $XDG_DATA_HOME/signet, or
-            ~/.local/share/signet. 'signet init' creates it, or else the first 'enroll', 'import', 'backup restore' or 'login'. Exit
-            codes and the JSON of every command: docs/reference/cli.md.
+            Accounts are stored in a vault: $SIGNET_HOME, or $STATE_DIRECTORY/signet (that of a service), or $XDG_DATA_HOME/signet, or \
+            ~/.local/share/signet. 'signet init' creates it, or else the first 'enroll', 'import', 'backup restore' or 'login'. \
+            'man signet' lists the exit codes, and 'signet completions' prints a script with which a shell completes arguments.
+
+            Documentation: \(HelpText.documentation)
+
+            EXAMPLES:
+              signet enroll harbor.png
+              signet code mira
+              signet push listen
+              signet login https://am.example.com/am --client desktop
             """,
         version: "signet 0.1.0",
         subcommands: [

@@ -6,12 +6,23 @@ import SignetStorage
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "List, rename, lock and remove accounts.",
+        discussion: """
+            EXAMPLES:
+              signet accounts
+              signet accounts rename mira --issuer Work
+            """,
         subcommands: [List.self, Rename.self, Remove.self, Lock.self, Unlock.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the accounts and what they can do. This is what 'signet accounts' does.",
-            discussion: "Ends with 74 when records are damaged or missing, after the list of those that can be read.")
+            discussion: """
+                Ends with 74 when records are damaged or missing, after the list of those that can be read.
+
+                EXAMPLES:
+                  signet accounts
+                  signet accounts list --json
+                """)
 
         @OptionGroup var options: VaultOptions
 
@@ -37,7 +48,14 @@ struct Accounts: AsyncParsableCommand {
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename", abstract: "Give an account other names to show.",
-            discussion: "Without a name the original is shown again.")
+            discussion: """
+                Without a name the original is shown again.
+
+                EXAMPLES:
+                  signet accounts rename mira --issuer Work
+                  signet accounts rename mira --account 'Mira, work'
+                  signet accounts rename mira
+                """)
 
         @OptionGroup var target: AccountTarget
 
@@ -56,7 +74,14 @@ struct Accounts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove an account with its codes and push messages, or one of its mechanisms, after asking.",
-            discussion: "It can't be undone: only a backup brings back what was removed.")
+            discussion: """
+                It can't be undone: only a backup brings back what was removed.
+
+                EXAMPLES:
+                  signet accounts remove mira
+                  signet accounts remove 'Harbor Bank:mira' --yes
+                  signet accounts remove mira --mechanism push
+                """)
 
         /// The types of mechanisms.
         enum MechanismType: String, ExpressibleByArgument, CaseIterable {
@@ -88,7 +113,11 @@ struct Accounts: AsyncParsableCommand {
 
     struct Lock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lock", abstract: "Lock an account: no codes and no answers until it is unlocked.")
+            commandName: "lock", abstract: "Lock an account: no codes and no answers until it is unlocked.",
+            discussion: """
+                EXAMPLES:
+                  signet accounts lock mira
+                """)
 
         @OptionGroup var target: AccountTarget
 
@@ -100,7 +129,11 @@ struct Accounts: AsyncParsableCommand {
 
     struct Unlock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "unlock", abstract: "Unlock an account that was locked with 'signet accounts lock'.")
+            commandName: "unlock", abstract: "Unlock an account that was locked with 'signet accounts lock'.",
+            discussion: """
+                EXAMPLES:
+                  signet accounts unlock mira
+                """)
 
         @OptionGroup var target: AccountTarget
 

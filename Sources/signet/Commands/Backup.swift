@@ -10,13 +10,25 @@ struct Backup: ParsableCommand {
         commandName: "backup",
         abstract: "Make, check and restore an encrypted copy of all accounts.",
         discussion: """
-            A backup opens with its own passphrase, on any machine: it does not need the vault, its key or its TPM. The
+            A backup opens with its own passphrase, on any machine: it does not need the vault, its key or its TPM. The \
             passphrase is typed, or read from --file-passphrase-fd, or from systemd's credential signet-archive-passphrase.
+
+            EXAMPLES:
+              signet backup create signet.backup
+              signet backup verify signet.backup
+              signet backup restore signet.backup
             """,
         subcommands: [Create.self, Verify.self, Restore.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a backup.")
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Make a backup.",
+            discussion: """
+                EXAMPLES:
+                  signet backup create signet.backup
+                  signet backup create --notifications signet.backup
+                  signet backup create - | ssh nas 'cat > signet.backup'
+                """)
 
         @Argument(help: "The file to write, or '-' for standard output.", completion: .file())
         var file: String
@@ -105,7 +117,12 @@ struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
             abstract: "Decrypt a backup, and count what is in it and what 'restore' would leave out.",
-            discussion: "Nothing is imported; no vault is needed.")
+            discussion: """
+                Nothing is imported; no vault is needed.
+
+                EXAMPLES:
+                  signet backup verify signet.backup
+                """)
 
         @Argument(help: "The backup, or '-' for standard input.", completion: .file())
         var file: String
@@ -154,8 +171,12 @@ struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Restore the accounts of a backup.",
             discussion: """
-                Accounts that are already in the vault are never changed. HOTP codes that were used after the backup was made are printed
-                again: if a server refuses them, log in with the next ones.
+                Accounts that are already in the vault are never changed. HOTP codes that were used after the backup was made are \
+                printed again: if a server refuses them, log in with the next ones.
+
+                EXAMPLES:
+                  signet backup restore --dry-run signet.backup
+                  signet backup restore signet.backup
                 """)
 
         @Argument(help: "The backup, or '-' for standard input.", completion: .file())

@@ -6,7 +6,15 @@ struct Code: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code",
         abstract: "Print the one-time code of an account, and nothing else.",
-        discussion: "A counter-based code is used up when it is printed; the next call prints the next one.")
+        discussion: """
+            A counter-based code is used up when it is printed; the next call prints the next one.
+
+            EXAMPLES:
+              signet code mira
+              signet code 'Harbor Bank:mira'
+              signet code mira --type hotp
+              signet code mira --json
+            """)
 
     @Argument(help: "The account: its name, its issuer, or issuer:account.", completion: .accounts([.totp, .hotp]))
     var name: String

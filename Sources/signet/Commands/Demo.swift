@@ -6,7 +6,12 @@ struct Demo: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Run a server and an authenticator, and log in by code and by push.",
-        discussion: "Uses a fresh temporary directory and a free port, and leaves neither behind.")
+        discussion: """
+            Uses a fresh temporary directory and a free port, and leaves neither behind.
+
+            EXAMPLES:
+              signet demo
+            """)
 
     func run() async throws {
         Console.outlivesReaders()

@@ -7,9 +7,13 @@ struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Report how the vault is protected, and its problems. The vault is not opened.",
-        discussion:
-            "Ends with 0 when there is a vault that could be opened here, with 78 when not, and with 74 when its file is damaged."
-    )
+        discussion: """
+            Ends with 0 when there is a vault that could be opened here, with 78 when not, and with 74 when its file is damaged.
+
+            EXAMPLES:
+              signet doctor
+              signet doctor --json
+            """)
 
     @OptionGroup var options: VaultOptions
 

@@ -8,9 +8,15 @@ struct Enroll: NetworkedCommand {
         commandName: "enroll",
         abstract: "Add an account from an enrollment URI or a picture of a QR code.",
         discussion: """
-            The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's
-            arguments, so rather give a picture, or '-' and the URI or picture on standard input. Several URIs and exports of other
+            The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's \
+            arguments, so rather give a picture, or '-' and the URI or picture on standard input. Several URIs and exports of other \
             authenticators are for 'signet import'.
+
+            EXAMPLES:
+              signet enroll harbor.png
+              signet enroll --dry-run harbor.png
+              wl-paste -t image/png | signet enroll -
+              signet enroll --replace harbor.png
             """)
 
     @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.", completion: .file())
@@ -21,7 +27,7 @@ struct Enroll: NetworkedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Take the push messages of a server that sends them to phones only at a push gateway (docs/guides/push.md).",
+            "Take the push messages of a server that sends them to phones only at a push gateway.",
             valueName: "url"))
     var pushGateway: String?
 

@@ -8,9 +8,13 @@ struct Export: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the accounts that make codes as a list of otpauth URIs, for another authenticator.",
         discussion: """
-            The list holds the secrets in clear, so signet asks for a confirmation at the terminal; --yes confirms it. Push accounts
-            and locked accounts are not in it. Records that cannot be read are left out, with exit code 74. For a copy to keep,
+            The list holds the secrets in clear, so signet asks for a confirmation at the terminal; --yes confirms it. Push accounts \
+            and locked accounts are not in it. Records that cannot be read are left out, with exit code 74. For a copy to keep, \
             make a backup: 'signet backup create'.
+
+            EXAMPLES:
+              signet export codes.txt
+              signet export --yes - | gpg -e -r mira > codes.gpg
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {

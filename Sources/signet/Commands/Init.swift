@@ -7,12 +7,16 @@ struct Init: ParsableCommand {
         commandName: "init",
         abstract: "Make the vault.",
         discussion: """
-            Without --protect, the first of these that works on this machine protects the key, and signet prints its name: tpm,
-            secret-service, credential, passphrase. A key file is used only with --protect keyfile. An existing vault is never
+            Without --protect, the first of these that works on this machine protects the key, and signet prints its name: tpm, \
+            secret-service, credential, passphrase. A key file is used only with --protect keyfile. An existing vault is never \
             changed.
+
+            EXAMPLES:
+              signet init
+              signet init --protect passphrase
             """)
 
-    @Option(help: "The key protector: tpm, secret-service, credential, passphrase or keyfile.")
+    @Option(help: "The key protector of the vault.")
     var protect: Protection?
 
     @OptionGroup var options: VaultOptions

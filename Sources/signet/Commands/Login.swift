@@ -13,25 +13,31 @@ struct Login: NetworkedCommand {
             SERVER is an AM's address up to its deployment path. The journey asks its questions here: passwords are typed unseen, \
             choices are numbered, the number for a push message and the QR code of a new authenticator are shown.
 
-                signet login https://am.example.com/am --realm alpha
-                signet login https://am.example.com/am --client desktop
-                signet login https://am.example.com/am --client desktop --browser
-                signet login --issuer https://id.example.com/realms/staff --client desktop --browser
-
             An OpenID provider other than AM has no journeys: its login is in the browser or on another device. signet reads the \
             provider's addresses from its discovery document; SERVER may be the issuer too.
 
             Without a terminal signet asks no questions. --answer gives an answer beforehand, by the name of what is asked: a word \
             such as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
             'password' is the journey's first one; later ones go by their prompt or position: password2. \
-            NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument:
-
-                signet login --answer name=mira --answer password=- < password
+            NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument.
 
             With --client the login also gets tokens, which 'signet token' prints and renews. Each login is stored as a profile with \
             a name; the first is the default. A profile keeps its settings until an option changes them, so 'signet login' alone, \
             or with --profile, logs in again. A failed login stores no session, no tokens and no profile, but the vault keeps an \
             account or a device key that the journey has stored in it.
+
+            The settings for --settings are described at: \
+            \(HelpText.documentation)
+
+            EXAMPLES:
+              signet login https://am.example.com/am --realm alpha
+              signet login https://am.example.com/am --client desktop
+              signet login https://am.example.com/am \\
+                --client desktop --browser
+              signet login --client desktop --browser \\
+                --issuer https://id.example.com/realms/staff
+              signet login --answer name=mira --answer password=- \\
+                < password
             """)
 
     @Argument(help: "The server's address; not needed for an existing profile.")
@@ -90,7 +96,7 @@ struct Login: NetworkedCommand {
     @Option(
         name: .customLong("settings"),
         help: ArgumentHelp(
-            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses, dialect, "
+            "A file in YAML or JSON with the settings of a server profile: cookie, pins, addresses, dialect, "
                 + "client.signOutRedirectUri and so on. An OpenAM is recognized by its answers; dialect: openAM or "
                 + "dialect: accessManager overrides them.",
             valueName: "file"), completion: .file())

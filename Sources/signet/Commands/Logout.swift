@@ -19,6 +19,11 @@ struct Logout: NetworkedCommand {
             A provider whose session is a cookie of your browser ends it only there: --browser opens the logout in the browser. With \
             a loopback address in client.signOutRedirectUri, such as http://127.0.0.1/bye, signet waits until the browser comes back. \
             Without one the browser shows the page of the provider, and signet does not wait.
+
+            EXAMPLES:
+              signet logout
+              signet logout --all
+              signet logout --browser
             """)
 
     @OptionGroup var profile: ProfileOptions

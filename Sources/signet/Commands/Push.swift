@@ -6,14 +6,24 @@ import SignetStorage
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Receive push messages and answer them.",
+        discussion: """
+            EXAMPLES:
+              signet push listen
+              signet push list
+              signet push approve 3f2a --number 42
+            """,
         subcommands: [Listen.self, List.self, Approve.self, Deny.self])
 
     struct Listen: NetworkedCommand {
         static let configuration = CommandConfiguration(
             commandName: "listen", abstract: "Wait for push messages on the server's push stream and store them in the vault.",
             discussion: """
-                Runs until it is interrupted. Reconnects after a lost connection, and then also gets the messages that arrived
+                Runs until it is interrupted. Reconnects after a lost connection, and then also gets the messages that arrived \
                 meanwhile. With --once it ends after the first message that can still be answered.
+
+                EXAMPLES:
+                  signet push listen
+                  signet push listen --once --timeout 60
                 """)
 
         @Argument(help: "The account; without it all accounts that take push messages.", completion: .accounts([.push]))
@@ -44,7 +54,12 @@ struct Push: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the push messages that wait for an answer.")
+            commandName: "list", abstract: "List the push messages that wait for an answer.",
+            discussion: """
+                EXAMPLES:
+                  signet push list
+                  signet push list --all --json
+                """)
 
         @Flag(help: "Also those that were answered or have expired.")
         var all = false
@@ -67,7 +82,12 @@ struct Push: AsyncParsableCommand {
 
     struct Approve: NetworkedCommand {
         static let configuration = CommandConfiguration(
-            commandName: "approve", abstract: "Answer a push message with yes.")
+            commandName: "approve", abstract: "Answer a push message with yes.",
+            discussion: """
+                EXAMPLES:
+                  signet push approve 3f2a
+                  signet push approve 3f2a --number 42
+                """)
 
         @Argument(help: "The message's id, or as much of its beginning as is unique.", completion: .messages)
         var id: String
@@ -93,7 +113,11 @@ struct Push: AsyncParsableCommand {
 
     struct Deny: NetworkedCommand {
         static let configuration = CommandConfiguration(
-            commandName: "deny", abstract: "Answer a push message with no.")
+            commandName: "deny", abstract: "Answer a push message with no.",
+            discussion: """
+                EXAMPLES:
+                  signet push deny 3f2a
+                """)
 
         @Argument(help: "The message's id, or as much of its beginning as is unique.", completion: .messages)
         var id: String

@@ -11,11 +11,19 @@ struct Serve: NetworkedCommand {
         commandName: "serve",
         abstract: "Run an AM-compatible server for development and tests.",
         discussion: """
-            For development and continuous integration, not for production. The server listens on this machine only, unless --host
-            and --allow-remote permit other machines; then wrong passwords lock an account for a while, and too many requests are
-            refused (docs/guides/operations.md). The state is kept in a file, or in the place that --state names. Realms, users,
-            OAuth 2.0 clients and journeys come from --config, or from the starter file that --print-default-config prints. See
-            docs/reference/server.md and docs/reference/configuration.md.
+            For development and continuous integration, not for production. The server listens on this machine only, unless --host \
+            and --allow-remote permit other machines; then wrong passwords lock an account for a while, and too many requests are \
+            refused. The state is kept in a file, or in the place that --state names. Realms, users, OAuth 2.0 clients and journeys \
+            come from --config, or from the starter file that --print-default-config prints.
+
+            The configuration file, the console and the requests of --admin are described at: \
+            \(HelpText.documentation)
+
+            EXAMPLES:
+              signet serve
+              signet serve --print-default-config > signet.yaml
+              signet serve --validate-config signet.yaml
+              signet serve --config signet.yaml --port 8443 --tls
             """)
 
     @Option(
@@ -58,7 +66,7 @@ struct Serve: NetworkedCommand {
     var pushTimeout: Int?
 
     @Flag(
-        help: "Let programs on this machine that know a token control the clock and faults. See docs/reference/admin.md."
+        help: "Let programs on this machine that know a token control the clock and faults."
     )
     var admin = false
 

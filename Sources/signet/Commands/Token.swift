@@ -14,7 +14,10 @@ struct Token: NetworkedCommand {
             time, only one request is sent. When the login has ended, the exit code is 77: run 'signet login'. The exit code is \
             also 77 when --refresh finds neither a refresh token nor a session; the error has the time at which the token expires.
 
-                curl -H "Authorization: Bearer $(signet token)" https://api.example.com
+            EXAMPLES:
+              signet token
+              curl -H "Authorization: Bearer $(signet token)" \\
+                https://api.example.com
             """)
 
     @Flag(help: "Renew the token even if it is still valid.")

@@ -6,7 +6,13 @@ import SignetOAuth
 struct Userinfo: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "userinfo", abstract: "Print the claims of the logged-in user.",
-        discussion: "Asks the server's userinfo endpoint with the access token, which is renewed first if it is about to end.")
+        discussion: """
+            Asks the server's userinfo endpoint with the access token, which is renewed first if it is about to end.
+
+            EXAMPLES:
+              signet userinfo
+              signet userinfo --json
+            """)
 
     @OptionGroup var profile: ProfileOptions
 

@@ -6,6 +6,11 @@ import SignetStorage
 struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault", abstract: "Manage the keys of the vault, and accept a copy that was restored.",
+        discussion: """
+            EXAMPLES:
+              signet vault recovery-key
+              signet vault key list
+            """,
         subcommands: [Key.self, RecoveryKey.self, AcceptRollback.self])
 }
 
@@ -13,7 +18,13 @@ extension VaultCommand {
     struct Key: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "key", abstract: "List, add and remove the key slots of the vault, and rotate its data key.",
-            discussion: "The key protector of each slot opens the vault alone. Only these commands add or remove a slot.",
+            discussion: """
+                The key protector of each slot opens the vault alone. Only these commands add or remove a slot.
+
+                EXAMPLES:
+                  signet vault key list
+                  signet vault key add passphrase
+                """,
             subcommands: [List.self, Add.self, Remove.self, Rotate.self])
     }
 }
@@ -21,7 +32,11 @@ extension VaultCommand {
 extension VaultCommand.Key {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the key protectors. The vault is not opened.")
+            commandName: "list", abstract: "List the key protectors. The vault is not opened.",
+            discussion: """
+                EXAMPLES:
+                  signet vault key list
+                """)
 
         @Flag(help: "Print JSON, one slot a line: number, key protector.")
         var json = false
@@ -33,14 +48,21 @@ extension VaultCommand.Key {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Add a key slot, with which another key protector opens the vault.")
+            commandName: "add", abstract: "Add a key slot, with which another key protector opens the vault.",
+            discussion: """
+                EXAMPLES:
+                  signet vault key add passphrase
+                  signet vault key add tpm
+                """)
 
-        @Argument(help: "The key protector to add: tpm, secret-service, credential, passphrase or keyfile.")
+        @Argument(help: "The key protector to add.")
         var protection: Protection
 
         @OptionGroup var options: VaultOptions
 
-        @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this open file descriptor.")
+        @Option(
+            name: .customLong("new-passphrase-fd"),
+            help: ArgumentHelp("Read the new passphrase from this open file descriptor.", valueName: "fd"))
         var newPassphraseDescriptor: Int32?
 
         @Flag(help: "Print JSON: number, key protector.")
@@ -76,7 +98,12 @@ extension VaultCommand.Key {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove", abstract: "Remove a key slot of the vault; the last one cannot be removed.",
-            discussion: "A copy of the data key works without a slot: 'signet vault key rotate' replaces the data key.")
+            discussion: """
+                A copy of the data key works without a slot: 'signet vault key rotate' replaces the data key.
+
+                EXAMPLES:
+                  signet vault key remove 2
+                """)
 
         @Argument(help: "The number of the slot, as 'signet vault key list' shows it.")
         var number: Int
@@ -100,7 +127,12 @@ extension VaultCommand.Key {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate", abstract: "Create a new data key and seal all records with it.",
-            discussion: "Every key protector is needed once: first remove the slots that can no longer be opened.")
+            discussion: """
+                Every key protector is needed once: first remove the slots that can no longer be opened.
+
+                EXAMPLES:
+                  signet vault key rotate
+                """)
 
         @OptionGroup var options: VaultOptions
 
@@ -128,8 +160,11 @@ extension VaultCommand {
             commandName: "recovery-key",
             abstract: "Create a recovery key, which opens the vault too, and print it for a safe place.",
             discussion: """
-                Prints the key once, alone on standard output. Keep it apart from this machine. Where the vault asks for its
+                Prints the key once, alone on standard output. Keep it apart from this machine. Where the vault asks for its \
                 passphrase, type the recovery key as it is printed. The key and a copy of the vault suffice to read the vault.
+
+                EXAMPLES:
+                  signet vault recovery-key
                 """)
 
         @OptionGroup var options: VaultOptions
@@ -150,6 +185,9 @@ extension VaultCommand {
             commandName: "accept-rollback", abstract: "Accept an older copy of the vault that was restored on purpose.",
             discussion: """
                 HOTP codes of the copy may have been used since it was made. Mechanisms whose records are missing are removed.
+
+                EXAMPLES:
+                  signet vault accept-rollback
                 """)
 
         @OptionGroup var options: VaultOptions

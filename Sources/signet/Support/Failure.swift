@@ -186,7 +186,8 @@ struct Failure: Error {
     static func report(_ error: any Error) -> Never {
         // Errors of the argument parser that aren't failures: an exit code whose message is printed already, and a request for
         // help.
-        if error is ArgumentParser.ExitCode || Signet.exitCode(for: error) == .success { Signet.exit(withError: error) }
+        if error is ArgumentParser.ExitCode { Signet.exit(withError: error) }
+        if Signet.exitCode(for: error) == .success { HelpText.show(error) }
         Failure(error).report()
     }
 
@@ -195,10 +196,11 @@ struct Failure: Error {
     /// The parser's message repeats arguments, so URIs in it, which may contain secrets, are replaced, and line feeds in arguments
     /// are escaped.
     static func reportUsage(_ error: any Error) -> Never {
+        if Signet.exitCode(for: error) == .success { HelpText.show(error) }
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
         // The message may contain an option's value without the option's name.
         let arguments = CommandLine.arguments.flatMap(Redaction.values).sorted { $0.count > $1.count }
-        let words = Signet.fullMessage(for: error).trimmingPrefix("Error: ")
+        let words = Signet.fullMessage(for: error, columns: HelpText.columns).trimmingPrefix("Error: ")
         let message = arguments.reduce(String(words)) { message, argument in
             if argument.contains("://") { return message.replacing(argument, with: Redaction.replacement) }
             return argument.contains("\n") ? message.replacing(argument, with: "\(TerminalText(argument))") : message
@@ -216,7 +218,8 @@ struct Failure: Error {
         } else {
             // The terminal has printed `^C`, possibly after a prompt.
             if code == "interrupted", Console.showsToUser { Console.error("") }
-            Console.error("signet: \(hasLines ? TerminalText(lines: message) : TerminalText(message))")
+            let lines = hasLines ? HelpText.wrappingUsage(in: message, columns: HelpText.columns) : message
+            Console.error("signet: \(hasLines ? TerminalText(lines: lines) : TerminalText(lines))")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
     }

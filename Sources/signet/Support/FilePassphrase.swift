@@ -8,7 +8,9 @@ import SignetTransfer
 ///
 /// It comes from a file descriptor, for a backup from a systemd credential, or from the user at the terminal.
 struct FilePassphraseOptions: ParsableArguments {
-    @Option(name: .customLong("file-passphrase-fd"), help: "Read the file's passphrase from this open file descriptor.")
+    @Option(
+        name: .customLong("file-passphrase-fd"),
+        help: ArgumentHelp("Read the file's passphrase from this open file descriptor.", valueName: "fd"))
     var descriptor: Int32?
 
     private static let option = "--file-passphrase-fd"

@@ -170,7 +170,9 @@ enum Terminal {
 
 /// The options of commands that open the vault.
 struct VaultOptions: ParsableArguments {
-    @Option(name: .customLong("passphrase-fd"), help: "Read the vault's passphrase from this open file descriptor.")
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("Read the vault's passphrase from this open file descriptor.", valueName: "fd"))
     var passphraseDescriptor: Int32?
 
     var passphrase: PassphraseSource { PassphraseSource(descriptor: passphraseDescriptor) }
