@@ -95,4 +95,29 @@ struct HelpTests {
         let other = String(repeating: "word ", count: 40)
         #expect(HelpText.wrappingUsage(in: other, columns: 40) == other)
     }
+
+    @Test("A mistyped command, option or account is answered with the most similar one")
+    func suggestsSimilarNames() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("cod").fails(
+                64, "there is no command 'signet cod'; did you mean 'signet code'?", "Usage: signet")
+            try await cli.signet("enrll", "x.png").fails(64, "did you mean 'signet enroll'?")
+            try await cli.signet("accounts", "remov", "mira").fails(64, "did you mean 'signet accounts remove'?")
+            try await cli.signet("comp").fails(64, "did you mean 'signet completions'?")
+            let unknown = try await cli.signet("weather")
+            unknown.fails(64, "there is no command 'signet weather'\n")
+            try await cli.signet("code", "mira", "--typ", "hotp").fails(64, "Did you mean '--type'?")
+            let secret = try await cli.signet(OATHSample.uri())
+            secret.fails(64, "there is no command 'signet <URI>'")
+            #expect(!secret.errors.contains(OATHSample.secretText))
+
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Service", account: "mira@example.com")).succeeds()
+            try await cli.signet("code", "servce").fails(66, "makes codes; did you mean 'Service:mira@example.com'?")
+            try await cli.signet("code", "example").fails(66, "did you mean 'Service:mira@example.com'?")
+            try await cli.signet("accounts", "lock", "srvice").fails(66, "did you mean 'Service:mira@example.com'?")
+            let far = try await cli.signet("code", "harbor")
+            far.fails(66, "no account called 'harbor' makes codes")
+            #expect(!far.errors.contains("did you mean"))
+        }
+    }
 }

@@ -200,8 +200,10 @@ struct Failure: Error {
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
         // The message may contain an option's value without the option's name.
         let arguments = CommandLine.arguments.flatMap(Redaction.values).sorted { $0.count > $1.count }
-        let words = Signet.fullMessage(for: error, columns: HelpText.columns).trimmingPrefix("Error: ")
-        let message = arguments.reduce(String(words)) { message, argument in
+        let words =
+            UnknownCommand.message(in: CommandLine.arguments.dropFirst())
+            ?? String(Signet.fullMessage(for: error, columns: HelpText.columns).trimmingPrefix("Error: "))
+        let message = arguments.reduce(words) { message, argument in
             if argument.contains("://") { return message.replacing(argument, with: Redaction.replacement) }
             return argument.contains("\n") ? message.replacing(argument, with: "\(TerminalText(argument))") : message
         }

@@ -20,8 +20,12 @@ struct Selection {
         }
         let matches = name.map { best(candidates, called: $0, \.names) } ?? candidates
         let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
+        if let name, matches.isEmpty {
+            let able = accounts.filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } }
+            throw missing("no account called '\(name)' \(purpose)", name, similarIn: able)
+        }
         return try matches.only(
-            orMissing: name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)",
+            orMissing: "no account here \(purpose)",
             orSeveral: "several mechanisms match; give issuer:account, and the kind with --type"
         ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
     }
@@ -42,7 +46,7 @@ struct Selection {
             let damagedCount = damaged.filter { $0.kind == .account || $0.kind == .mechanism }.count
             guard damagedCount > 0 else { throw failure }
             let damage = "\(damagedCount.of("record")) cannot be read, and the account may be there: see 'signet accounts'"
-            throw Failure(.store, "damagedRecords", "\(failure.message); \(damage)")
+            throw Failure(.store, "damagedRecords", "\(failure.reason); \(damage)")
         }
     }
 
@@ -51,9 +55,25 @@ struct Selection {
     /// Case matters only if names differ by case alone.
     /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
-        try best(accounts, called: name, \.names).only(
-            orMissing: "there is no account called '\(name)'", orSeveral: "several accounts match; give issuer:account",
-            name: \.fullName)
+        let matches = best(accounts, called: name, \.names)
+        let text = "there is no account called '\(name)'"
+        guard !matches.isEmpty else { throw missing(text, name, similarIn: accounts) }
+        return try matches.only(
+            orMissing: text, orSeveral: "several accounts match; give issuer:account", name: \.fullName)
+    }
+
+    /// Returns the error for a name that no account has, which suggests at most three accounts with a similar name.
+    ///
+    /// An account's name is similar when it differs from the given one in one or two characters, or contains it.
+    private static func missing(_ message: String, _ name: String, similarIn accounts: [EnrolledAccount]) -> Failure {
+        let part = name.lowercased()
+        let near = accounts.filter { $0.names.nearest(to: name) != nil }
+        let containing = accounts.filter { account in
+            part.count > 2 && !near.contains(account) && account.names.contains { $0.lowercased().contains(part) }
+        }
+        let names = (near + containing).prefix(3).map { "'\($0.account.id.issuer):\($0.account.id.accountName)'" }
+        let advice = names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
+        return Failure(.notFound, "notFound", message).advising(advice)
     }
 
     /// Returns one name for each account that a shell can complete as one word, and that only this account has.
