@@ -23,6 +23,15 @@ struct Browser {
         return state
     }
 
+    /// Sends each step back unchanged until the login succeeds.
+    ///
+    /// Use it for the rest of a journey whose steps only show something.
+    func confirm(from state: JourneyState) async throws {
+        var state = state
+        while case .step(let step) = state { state = try await journey.next(step) }
+        guard case .loggedIn = state else { throw DemoFailure("the login page did not complete the login") }
+    }
+
     /// Enters a one-time code in each step until the login succeeds or fails.
     ///
     /// Steps that only show something are sent back.

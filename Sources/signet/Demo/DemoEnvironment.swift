@@ -12,8 +12,10 @@ struct DemoEnvironment {
     private let program: String
     private let environment: [String: String]
 
-    /// The server's timeout for push answers in seconds: long enough for a slow machine, short enough to watch an expiry.
-    static let pushTimeout = 15
+    /// The server's timeout for push answers in seconds: long enough for a slow machine.
+    ///
+    /// The demo doesn't wait for its end, but moves the server's clock.
+    static let pushTimeout = 60
 
     init(transport: any HTTPTransport) throws {
         self.transport = transport
@@ -32,9 +34,19 @@ struct DemoEnvironment {
         }
     }
 
-    /// Starts `signet serve` with the starter configuration, and reads its address.
-    func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
+    /// The server of the demo.
+    struct Server {
+        let process: BackgroundProcess
+        let url: String
+        /// The browser of the user in the starter configuration.
+        let browser: Browser
+        let administration: DemoAdministration
+    }
+
+    /// Starts `signet serve` with the starter configuration and the administration API, and reads its address.
+    func startServer() async throws -> Server {
         let configuration = "\(home)/signet.yaml"
+        let tokenFile = "\(home)/admin.token"
         try Data(try await ChildProcess.run(program, ["serve", "--print-default-config"], environment: environment).output.utf8)
             .write(
                 to: URL(filePath: configuration))
@@ -42,19 +54,23 @@ struct DemoEnvironment {
             program,
             [
                 "serve", "--state", "memory", "--config", configuration, "--port", "0", "--push-timeout",
-                String(Self.pushTimeout), "--exit-on-stdin-eof",
+                String(Self.pushTimeout), "--admin-token-file", tokenFile, "--exit-on-stdin-eof",
                 "--json",
             ],
             environment: environment)
         guard let line = await process.firstLine(), let ready = try? JSON.value(of: line.utf8),
             let url = ready["url"]?.string, let user = ready["users"]?.array?.first,
-            let name = user["name"]?.string, let password = user["password"]?.string
+            let name = user["name"]?.string, let password = user["password"]?.string,
+            let adminURL = ready["admin"]?["url"]?.string, let token = try? String(contentsOfFile: tokenFile, encoding: .utf8)
         else {
             process.stop()
             throw DemoFailure("the server did not start")
         }
         let journey = Journey(try ServerProfile(url: url), transport: transport)
-        return (process, Browser(journey: journey, user: name, password: password), url)
+        return Server(
+            process: process, url: url, browser: Browser(journey: journey, user: name, password: password),
+            administration: DemoAdministration(
+                url: adminURL, token: token.trimmingCharacters(in: .newlines), transport: transport))
     }
 
     /// Runs `signet` with these arguments in a separate process, and prints the command as a user would type it.

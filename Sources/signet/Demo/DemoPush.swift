@@ -5,6 +5,7 @@ import SignetJourney
 struct DemoPush {
     let environment: DemoEnvironment
     let browser: Browser
+    let administration: DemoAdministration
 
     func approveByTap() async throws -> String {
         let login = try await browser.begin("PushLogin")
@@ -50,13 +51,13 @@ struct DemoPush {
     func letExpire() async throws -> String {
         let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
-        Console.line("      no answer for \(DemoEnvironment.pushTimeout) s")
+        Console.line("      no answer; the server's clock is moved \(DemoEnvironment.pushTimeout) s forward")
+        try await administration.advanceClock(bySeconds: DemoEnvironment.pushTimeout)
         let outcome = try await refusal { try await browser.wait(from: login) }
-        // The authenticator uses the server's clock, which it knows from responses, in whole seconds.
-        try await Task.sleep(for: .seconds(1))
         let late = try await environment.attempt(["push", "approve", message])
-        guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
-        return "login page: \(outcome); the late answer is not even sent"
+        guard late.status == Failure.Exit.notAllowed.rawValue else { throw DemoFailure("a late answer was not refused") }
+        try await administration.resetClock()
+        return "login page: \(outcome); the server refuses the late answer"
     }
 
     /// Waits on the push stream for one message, as `signet push listen` does.
