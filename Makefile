@@ -35,16 +35,22 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup demo test plain kills attack lint format bench tsan asan docs help clean
+.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack lint format \
+    bench tsan asan docs help clean
 
-setup: ## install the system packages that are missing (Debian, Ubuntu)
-	@scripts/setup
+setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
 
-demo: setup ## enroll, code, approve, log in: the main job end to end, on this machine
+setup-build setup-demo setup-test setup-bench setup-release setup-lint:
+	@scripts/setup $(@:setup-%=%)
+
+build: setup-build ## build the programs, the libraries and the tests
+	@swift build $(DEBUG) --build-tests
+
+demo: setup-demo ## enroll, code, approve, log in: the main job end to end, on this machine
 	@swift build $(DEBUG) --product signet
 	@exec "$$(swift build $(DEBUG) --product signet --show-bin-path)/signet" demo
 
-test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
+test: setup-test ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	@swift build $(DEBUG) --build-tests
 	@scripts/check-apple "$$(swift build $(DEBUG) --show-bin-path)"
 	@swift test $(DEBUG) --skip-build --parallel --event-stream-output-path "$(SCRATCH)/tests.jsonl" $(TEST_ARGS) 2>&1 \
@@ -53,14 +59,14 @@ test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	         scripts/failures "$(SCRATCH)/tests.jsonl" "$(SCRATCH)/tests.log" "$$bin/signetPackageTests.xctest"; exit 1; }
 
 # The package in Examples is built beside it, because it needs the same libraries.
-plain: setup ## build everything without a trait, run what is different then, and build Examples as a package that depends on this one
+plain: setup-test ## build everything without a trait, run what is different then, and build Examples as a package that depends on this one
 	@swift build $(PLAIN) --build-tests
 	@swift test $(PLAIN) --skip-build --filter 'FirstUse|TPMAbsence|RecordStoreTests'
 	@swift build --package-path Examples $(PLAIN)
 	@scripts/run-examples "$$(swift build --package-path Examples $(PLAIN) --show-bin-path)"
 
 kills: export SIGNET_KILLS := all
-kills: setup ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
+kills: setup-test ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter KillTests
 
@@ -68,7 +74,7 @@ kills: setup ## kill a store's work at every one of its system calls, have the d
 # after ten minutes. At a terminal an interrupt reaches them only with --foreground, which signals `swift test` alone: it hands the
 # signal on, and kills what is left within 30 seconds, so --kill-after is longer.
 attack: export SIGNET_ATTACKS := all
-attack: setup ## attack the server, the vault and the command line from outside, with all rounds (docs/design/threats.md)
+attack: setup-test ## attack the server, the vault and the command line from outside, with all rounds (docs/design/threats.md)
 	@swift build $(DEBUG) --build-tests
 	@export SIGNET_ATTACK_SEED="$${SIGNET_ATTACK_SEED:-$$RANDOM$$RANDOM}"; \
 	echo "The random seed is SIGNET_ATTACK_SEED=$$SIGNET_ATTACK_SEED"; \
@@ -77,15 +83,14 @@ attack: setup ## attack the server, the vault and the command line from outside,
 	    swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS) \
 	    || { code=$$?; case $$code in 124|137) echo "The attacks did not end within ten minutes." >&2;; esac; exit $$code; }
 
-lint: ## the lint rules, after the proof that each can fail
+lint: setup-lint ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
 	@scripts/lint/all
 
 format: ## lay the sources out as the format rule wants them
 	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets Fuzz)
 
-bench: setup ## the speed and size limits, as ratios in one run; also written to bench.json
-	@scripts/setup bench
+bench: setup-bench ## the speed and size limits, as ratios in one run; also written to bench.json
 	@swift build $(RELEASE) --product signet
 	@swift build $(RELEASE) --product signet-bench
 	@bin="$$(swift build $(RELEASE) --show-bin-path)"; \
@@ -94,13 +99,13 @@ bench: setup ## the speed and size limits, as ratios in one run; also written to
 	"$$bin/signet-bench" --signet "$(SCRATCH)/release/signet-stripped" --output bench.json
 
 # The tests of the command line and the attacks look at other processes, which the sanitizer would only slow down.
-tsan: setup ## the tests under the thread sanitizer
+tsan: setup-test ## the tests under the thread sanitizer
 	@swift build $(TSAN) --build-tests
 	@swift test $(TSAN) --skip-build --skip SignetCLITests --skip '^Attacks\.' $(TEST_ARGS)
 
 # The leaks it would report are XCTest's and the runtime's own.
 asan: export ASAN_OPTIONS := detect_leaks=0
-asan: setup ## all tests under the address sanitizer
+asan: setup-test ## all tests under the address sanitizer
 	@swift build $(ASAN) --build-tests
 	@swift test $(ASAN) --skip-build $(TEST_ARGS)
 
@@ -117,7 +122,7 @@ FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sani
 .PHONY: fuzz
 # What is never given back is a fault as much as a crash: a try that leaves an object behind ends the run.
 fuzz: export ASAN_OPTIONS := detect_leaks=1
-fuzz: setup ## libFuzzer on the readers of JSON, URIs, JWS, push messages, exports, servers' answers, requests and configurations (FUZZ_SECONDS each)
+fuzz: setup-build ## libFuzzer on the readers of JSON, URIs, JWS, push messages, exports, servers' answers, requests and configurations (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
 	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; export FUZZ_SECONDS=$(FUZZ_SECONDS); \
 	printf '%s\n' $(FUZZ_TARGETS) \
