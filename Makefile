@@ -63,7 +63,8 @@ plain: setup-test ## build everything without a trait, run what is different the
 	@swift build $(PLAIN) --build-tests
 	@swift test $(PLAIN) --skip-build --filter 'FirstUse|TPMAbsence|RecordStoreTests'
 	@swift build --package-path Examples $(PLAIN)
-	@scripts/run-examples "$$(swift build --package-path Examples $(PLAIN) --show-bin-path)"
+	@scripts/run-examples "$$(swift build --package-path Examples $(PLAIN) --show-bin-path)" \
+	    "$$(swift build $(PLAIN) --show-bin-path)/signet"
 
 kills: export SIGNET_KILLS := all
 kills: setup-test ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
