@@ -50,11 +50,11 @@ struct FrozenFormatTests {
     }
 
     /// Copies the fixture to a private directory, as the vault requires.
-    private func copy(of version: String, to path: String) throws -> VaultDirectory {
+    static func copy(of version: String, to path: String) throws -> VaultDirectory {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         for name in ["vault.sqlite", "vault.key"] {
-            let bytes = try Data(contentsOf: Self.folder.appending(path: "\(version)/\(name)"))
+            let bytes = try Data(contentsOf: folder.appending(path: "\(version)/\(name)"))
             #expect(
                 FileManager.default.createFile(
                     atPath: "\(path)/\(name)", contents: bytes, attributes: [.posixPermissions: 0o600]))
@@ -65,7 +65,7 @@ struct FrozenFormatTests {
     @Test("A vault of an earlier version opens with all its records, can be written to and rotated", arguments: Frozen.all)
     func opensEarlierVault(frozen: Frozen) async throws {
         try await TemporaryDirectory.with { temporary in
-            let directory = try copy(of: frozen.version, to: temporary.file("vault"))
+            let directory = try Self.copy(of: frozen.version, to: temporary.file("vault"))
             let vault = try directory.openVault()
             for (key, bytes) in frozen.contents { #expect(try vault.get(key) == bytes) }
             #expect(vault.header.id == frozen.id)
@@ -83,7 +83,7 @@ struct FrozenFormatTests {
     @Test("A vault of version 1 is upgraded by its first write, in the same transaction, and keeps its records")
     func upgradesVersionOne() async throws {
         try await TemporaryDirectory.with { temporary in
-            let directory = try copy(of: "v1", to: temporary.file("vault"))
+            let directory = try Self.copy(of: "v1", to: temporary.file("vault"))
             #expect(try directory.header().format == 1)
             try directory.openVault().put([1], RecordKey(.item, "new"))
             let upgraded = try directory.header()
