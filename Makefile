@@ -25,8 +25,14 @@ TEST_ARGS ?=
 # To name a trait turns the default ones off, unless they are named too.
 TRAITS := --traits default,PostgreSQL
 DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
-# Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
-RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
+# Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory. The other
+# options of the linker make it smaller: docs/decisions/031-size-of-the-program.md.
+ICU_DATA := $(SCRATCH)/release/icu-data.o
+RELEASE = $(TRAITS) -c release --static-swift-stdlib --disable-local-rpath -Xlinker --no-export-dynamic \
+    -Xswiftc -use-ld=lld -Xlinker --icf=safe -Xlinker -z -Xlinker pack-relative-relocs \
+    -Xlinker --wrap=$(shell scripts/icu-data --symbol) -Xlinker $(ICU_DATA) \
+    -Xcc -ffunction-sections -Xcc -fdata-sections -Xswiftc -Xfrontend -Xswiftc -function-sections \
+    --scratch-path $(SCRATCH)/release
 TSAN := $(TRAITS) --sanitize=thread --scratch-path $(SCRATCH)/tsan
 ASAN := $(TRAITS) --sanitize=address --scratch-path $(SCRATCH)/asan
 # What a package gets that depends on this one and names no traits.
@@ -91,7 +97,11 @@ lint: setup-lint ## the lint rules, after the proof that each can fail
 format: ## lay the sources out as the format rule wants them
 	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets Fuzz)
 
-bench: setup-bench ## the speed and size limits, as ratios in one run; also written to bench.json
+.PHONY: icu-data
+icu-data: setup-build
+	@scripts/icu-data "$(ICU_DATA)"
+
+bench: setup-bench icu-data ## the speed and size limits, as ratios in one run; also written to bench.json
 	@swift build $(RELEASE) --product signet
 	@swift build $(RELEASE) --product signet-bench
 	@bin="$$(swift build $(RELEASE) --show-bin-path)"; \
