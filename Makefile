@@ -92,6 +92,7 @@ attack: setup-test ## attack the server, the vault and the command line from out
 
 lint: setup-lint ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
+	@python3 -m unittest discover -s scripts/packaging/tests
 	@scripts/lint/all
 
 format: ## lay the sources out as the format rule wants them
@@ -151,4 +152,20 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench tests.jsonl,"$(SCRATCH)/$(folder)") bench.json
+	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench tests.jsonl tests.log,"$(SCRATCH)/$(folder)") bench.json dist
+
+.PHONY: binary deb release
+
+# With the versions of the packages that a release has, whatever newer ones there are.
+binary: setup-build icu-data ## build the program as a release has it, with its man pages and completions
+	@cmp --quiet packaging/Package.resolved Package.resolved || cp packaging/Package.resolved Package.resolved
+	@swift build $(RELEASE) --product signet
+	@scripts/packaging/release prepare "$(SCRATCH)/release" "$$(swift build $(RELEASE) --show-bin-path)/signet"
+
+deb: setup-release binary ## the Debian package alone, in dist/
+	@scripts/packaging/release deb "$(SCRATCH)/release"
+	@lintian --allow-root --fail-on error dist/*.deb
+
+release: setup-release binary ## the files of a release in dist/, signed if SIGNET_RELEASE_KEY names the private key
+	@scripts/packaging/release pack "$(SCRATCH)/release"
+	@lintian --allow-root --fail-on error dist/*.deb

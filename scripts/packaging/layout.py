@@ -1,0 +1,93 @@
+"""What an installation consists of: one list for `make install`, the tarball, the Debian package and the container image."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from archives import gzipped
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGING = ROOT / "packaging"
+NOTICES = "THIRD-PARTY-NOTICES.txt"
+#: The shells for which the argument parser writes a completion script, and where they look for it below a prefix.
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/signet",
+    "zsh": "share/zsh/site-functions/_signet",
+    "fish": "share/fish/vendor_completions.d/signet.fish",
+}
+#: Debian's zsh does not look in share/zsh/site-functions of the prefix /usr.
+DEBIAN_ZSH = "share/zsh/vendor-completions/_signet"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One file of an installation."""
+
+    #: The path below the prefix.
+    path: str
+    data: bytes
+    mode: int = 0o644
+
+
+def prepare(program: Path, notices: str, folder: Path, manual: Path, time: int) -> None:
+    """Writes what an installation needs into a new folder: the program, and what it says about its commands itself.
+
+    - program: The program as the linker has written it.
+    - manual: The command that writes the man pages: `man PROGRAM FOLDER`.
+    - time: The time of the commit, which is the date of the man pages.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "man").mkdir(parents=True)
+    (folder / "completions").mkdir()
+    own = folder / "signet"
+    subprocess.run(["strip", "--remove-section=.comment", "-o", own, program], check=True)
+    subprocess.run([manual, "man", own, folder / "man"], check=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
+    if not (folder / "man/signet.1").is_file():
+        raise SystemExit(f"release: {manual} wrote no signet.1")
+    for shell in COMPLETIONS:
+        done = subprocess.run([own, f"--generate-completion-script={shell}"], check=True, stdout=subprocess.PIPE)
+        # The shell reads the script; nothing runs it, so it needs no interpreter in its first line.
+        (folder / "completions" / shell).write_bytes(done.stdout.removeprefix(b"#!/bin/bash\n").rstrip(b"\n") + b"\n")
+    (folder / NOTICES).write_text(notices)
+
+
+def items(prepared: Path, prefix: str, debian=False) -> list[Item]:
+    """The files of an installation.
+
+    - prepared: The folder that `prepare` has written.
+    - prefix: The directory in which the files are when they are used, e.g. /usr/local; it is in the units.
+    - debian: Whether a Debian package gets them: its rules want compressed pages, and have a form of their own for the license.
+    """
+    found = [Item("bin/signet", (prepared / "signet").read_bytes(), 0o755)]
+
+    def add(path: str, data: bytes, compresses=True):
+        found.append(Item(path + ".gz", gzipped(data)) if debian and compresses else Item(path, data))
+
+    for page in sorted((prepared / "man").glob("*.1")):
+        add(f"share/man/man1/{page.name}", page.read_bytes())
+    for shell, path in COMPLETIONS.items():
+        script = (prepared / "completions" / shell).read_bytes()
+        add(DEBIAN_ZSH if debian and shell == "zsh" else path, script, compresses=False)
+    for kind, unit in (("user", "signet-push.service"), ("system", "signet-server.service")):
+        text = (PACKAGING / "units" / unit).read_text().replace("@PREFIX@", prefix)
+        add(f"lib/systemd/{kind}/{unit}", text.encode(), compresses=False)
+    documents = "share/doc/signet"
+    add(f"{documents}/{NOTICES}", (prepared / NOTICES).read_bytes())
+    for name in ("CHANGELOG.md", "README.md") + (() if debian else ("LICENSE",)):
+        add(f"{documents}/{name}", (ROOT / name).read_bytes())
+    for sample in sorted((ROOT / "Examples/samples").iterdir()):
+        add(f"{documents}/examples/{sample.name}", sample.read_bytes(), compresses=False)
+    return sorted(found, key=lambda item: item.path)
+
+
+def stage(files: list[Item], folder: Path) -> None:
+    """Writes the files below a new folder, whatever the caller's umask is."""
+    for item in files:
+        target = folder / item.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(item.data)
+        target.chmod(item.mode)
+    for directory in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
+        directory.chmod(0o755)
