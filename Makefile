@@ -154,10 +154,14 @@ help: ## this list
 clean: ## delete what was built here
 	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench tests.jsonl tests.log,"$(SCRATCH)/$(folder)") bench.json dist
 
-.PHONY: binary deb release
+# What is packed, and what `make install` copies: the stripped program with its man pages, completions and license notices.
+PACKAGE := $(SCRATCH)/release/package
+PREFIX ?= /usr/local
+DESTDIR ?=
+.PHONY: binary deb release install uninstall
 
 # With the versions of the packages that a release has, whatever newer ones there are.
-binary: setup-build icu-data ## build the program as a release has it, with its man pages and completions
+binary: setup-build icu-data ## build the program as a release has it, with its man pages and completions, for `make install`
 	@cmp --quiet packaging/Package.resolved Package.resolved || cp packaging/Package.resolved Package.resolved
 	@swift build $(RELEASE) --product signet
 	@scripts/packaging/release prepare "$(SCRATCH)/release" "$$(swift build $(RELEASE) --show-bin-path)/signet"
@@ -169,3 +173,10 @@ deb: setup-release binary ## the Debian package alone, in dist/
 release: setup-release binary ## the files of a release in dist/, signed if SIGNET_RELEASE_KEY names the private key
 	@scripts/packaging/release pack "$(SCRATCH)/release"
 	@lintian --allow-root --fail-on error dist/*.deb
+
+# With sudo nothing is built, because the files in the scratch folder would be root's: run `make binary` first.
+install: $(if $(SUDO_UID),,binary) ## install the program, its man pages and completions below PREFIX (/usr/local) in DESTDIR
+	@scripts/packaging/install "$(PACKAGE)" --prefix "$(PREFIX)" --destdir "$(DESTDIR)"
+
+uninstall: ## remove exactly what `make install` has installed below PREFIX in DESTDIR
+	@scripts/packaging/install --uninstall --prefix "$(PREFIX)" --destdir "$(DESTDIR)"

@@ -206,6 +206,72 @@ class Parts(Folder):
         self.assertNotIn("tool", text)
 
 
+class Installing(Folder):
+    def setUp(self):
+        super().setUp()
+        self.prepared = self.root / "package"
+        self.write("package/signet", "program", 0o755)
+        self.write("package/man/signet.1", "page")
+        for shell in layout.COMPLETIONS:
+            self.write(f"package/completions/{shell}", shell)
+        self.write(f"package/{layout.NOTICES}", "notices")
+
+    def run_install(self, *arguments: str) -> subprocess.CompletedProcess:
+        command = [FOLDER / "install", *arguments, "--prefix", "/opt/signet", "--destdir", self.root / "tree"]
+        return subprocess.run(command, capture_output=True, text=True, umask=0o077)
+
+    def files(self) -> set[str]:
+        root = self.root / "tree/opt/signet"
+        return {file.relative_to(root).as_posix() for file in root.rglob("*") if file.is_file()}
+
+    def test_the_files_are_those_of_the_list_and_the_units_name_the_prefix(self):
+        self.assertEqual(self.run_install(self.prepared).stderr, "")
+        listed = {item.path for item in layout.items(self.prepared, "/opt/signet")}
+        self.assertEqual(self.files(), listed | {"share/signet/installed.txt"})
+        root = self.root / "tree/opt/signet"
+        self.assertIn("ExecStart=/opt/signet/bin/signet", (root / "lib/systemd/user/signet-push.service").read_text())
+        modes = [(root / path).stat().st_mode & 0o777 for path in ("bin/signet", "share/man/man1/signet.1", "share")]
+        self.assertEqual(modes, [0o755, 0o644, 0o755])
+
+    def test_uninstall_removes_what_install_put_there_and_nothing_else(self):
+        other = self.write("tree/opt/signet/share/man/man1/other.1", "other")
+        self.run_install(self.prepared)
+        done = self.run_install("--uninstall")
+        self.assertEqual((done.returncode, self.files()), (0, {"share/man/man1/other.1"}))
+        other.unlink()
+        left = sorted(path.relative_to(self.root / "tree").as_posix() for path in (self.root / "tree").rglob("*"))
+        self.assertEqual(left, ["opt", "opt/signet", "opt/signet/share", "opt/signet/share/man", "opt/signet/share/man/man1"])
+
+    def test_a_second_uninstall_says_that_there_is_nothing(self):
+        self.run_install(self.prepared)
+        self.run_install("--uninstall")
+        done = self.run_install("--uninstall")
+        self.assertEqual((done.returncode, "nothing to remove" in done.stderr), (1, True))
+
+    def test_a_newer_version_removes_what_it_does_not_have(self):
+        self.write("package/man/signet-old.1", "page")
+        self.run_install(self.prepared)
+        (self.prepared / "man/signet-old.1").unlink()
+        self.run_install(self.prepared)
+        self.assertNotIn("share/man/man1/signet-old.1", self.files())
+        self.run_install("--uninstall")
+        self.assertEqual(self.files(), set())
+
+    def test_a_list_with_a_path_outside_of_the_prefix_is_refused(self):
+        outside = self.write("tree/opt/other", "other")
+        self.write("tree/opt/signet/share/signet/installed.txt", "../other\n")
+        done = self.run_install("--uninstall")
+        self.assertEqual((done.returncode, outside.exists()), (1, True))
+
+    def test_debians_files_are_the_same_ones_in_debians_places(self):
+        def plain(items):
+            return {item.path.removesuffix(".gz") for item in items}
+
+        ours, debians = plain(layout.items(self.prepared, "/usr")), plain(layout.items(self.prepared, "/usr", debian=True))
+        self.assertEqual(ours - debians, {"share/zsh/site-functions/_signet", "share/doc/signet/LICENSE"})
+        self.assertEqual(debians - ours, {layout.DEBIAN_ZSH})
+
+
 class Signatures(Folder):
     def setUp(self):
         super().setUp()
