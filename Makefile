@@ -42,7 +42,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack lint format \
-    bench tsan asan docs help clean
+    bench tsan asan docs api-check help clean
 
 setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
 
@@ -148,11 +148,14 @@ docs: setup ## the API documentation as HTML, and how much of the API is documen
 	@scripts/documented "$(SCRATCH)/debug"
 	@echo "The documentation is in $(SCRATCH)/docs-html; show it with: python3 -m http.server --directory $(SCRATCH)/docs-html"
 
+api-check: setup-build ## compare the public API with that of the last release
+	@scripts/check-api
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench tests.jsonl tests.log,"$(SCRATCH)/$(folder)") bench.json dist
+	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench api api-baselines tests.jsonl tests.log,"$(SCRATCH)/$(folder)") bench.json dist
 
 # What is packed, and what `make install` copies: the stripped program with its man pages, completions and license notices.
 PACKAGE := $(SCRATCH)/release/package
