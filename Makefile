@@ -41,7 +41,7 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack lint format \
+.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack commands lint format \
     bench tsan asan docs api-check help clean
 
 setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
@@ -89,6 +89,12 @@ attack: setup-test ## attack the server, the vault and the command line from out
 	timeout $$foreground --signal=INT --kill-after=40 600 \
 	    swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS) \
 	    || { code=$$?; case $$code in 124|137) echo "The attacks did not end within ten minutes." >&2;; esac; exit $$code; }
+
+# COMMANDS=nightly runs the pages that take longer.
+COMMANDS ?= ci
+commands: setup-test ## run the commands of README and docs as a reader does, and compare what they print
+	@swift build $(DEBUG) --product signet
+	@scripts/documented-commands $(COMMANDS) --bin "$$(swift build $(DEBUG) --product signet --show-bin-path)"
 
 lint: setup-lint ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
