@@ -41,7 +41,7 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack commands lint format \
+.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack commands installs lint format \
     bench tsan asan docs api-check help clean
 
 setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
@@ -95,6 +95,9 @@ COMMANDS ?= ci
 commands: setup-test ## run the commands of README and docs as a reader does, and compare what they print
 	@swift build $(DEBUG) --product signet
 	@scripts/documented-commands $(COMMANDS) --bin "$$(swift build $(DEBUG) --product signet --show-bin-path)"
+
+installs: release ## install what `make release` builds, each time on a system of its own, and use it (needs root)
+	@scripts/check-installs
 
 lint: setup-lint ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
