@@ -54,3 +54,10 @@ func logInElsewhere(app: IdentityClient, show: (String) -> Void) async throws ->
     return try await login.finish(invitation)
     // snippet.hide
 }
+
+func logOutInBrowser(app: IdentityClient) async -> LogOutReport {
+    // snippet.show
+    let report = await app.browserLogOut().logOut()
+    // snippet.hide
+    return report
+}
