@@ -150,7 +150,7 @@ fuzz: setup-build ## libFuzzer on the readers of JSON, URIs, JWS, push messages,
 	    | xargs -I '{}' -P "$$(nproc)" scripts/fuzz "$$bin/signet-fuzz" '{}' "$(SCRATCH)/fuzz/found"
 
 # SwiftPM's warnings about files of the packages we use are not DocC's.
-docs: setup ## the API documentation as HTML, and how much of the API is documented; fails on a gap or a dead link
+docs: setup ## the API documentation as a site with its tutorial, and how much of the API is documented; fails on a gap or a dead link
 	@targets="$$(swift package $(DEBUG) describe --type json | scripts/documented --targets)"; \
 	swift package $(DEBUG) --allow-writing-to-directory "$(SCRATCH)/docs-html" generate-documentation \
 	    $${targets} --enable-experimental-combined-documentation --warnings-as-errors --output-path "$(SCRATCH)/docs-html"

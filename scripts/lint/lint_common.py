@@ -77,11 +77,11 @@ def main(rule: str, check) -> None:
 
 
 def swift_files(root: Path, *folders: str):
-    """(path relative to the root, text) of every Swift file under the folders."""
+    """(path relative to the root, text) of every Swift file under the folders, without those that a DocC tutorial shows."""
     for folder in folders:
         for file in sorted((root / folder).rglob("*.swift")):
             relative = file.relative_to(root)
-            if not any(part.startswith(".") for part in relative.parts):
+            if not any(part.startswith(".") or part.endswith(".docc") for part in relative.parts):
                 yield relative.as_posix(), file.read_text()
 
 

@@ -1,0 +1,3 @@
+import SignetAuthenticator
+import SignetNetwork
+import SignetStorage

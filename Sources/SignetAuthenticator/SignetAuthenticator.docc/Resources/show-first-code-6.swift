@@ -1,0 +1,17 @@
+import SignetAuthenticator
+import SignetNetwork
+import SignetStorage
+
+func enrollAndCode(uri: String, directory: VaultDirectory, installationID: String) async throws -> String {
+    let vault = try directory.holdsVault ? directory.openVault() : directory.createVault(.keyFile)
+    let transport = AsyncHTTPTransport()
+    // A random text that the app makes at its first start and keeps.
+    let authenticator = Authenticator(
+        store: AccountRecords(vault), transport: transport,
+        device: PushDevice(token: installationID, name: "Mira's computer"))
+
+    let enrolled = try await authenticator.enroll(uri: uri)
+    let code = try await authenticator.code(for: enrolled.mechanisms[0].uid)
+    await transport.close()
+    return code.digits
+}
