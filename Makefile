@@ -155,7 +155,10 @@ docs: setup ## the API documentation as a site with its tutorial, and how much o
 	swift package $(DEBUG) --allow-writing-to-directory "$(SCRATCH)/docs-html" generate-documentation \
 	    $${targets} --enable-experimental-combined-documentation --warnings-as-errors --output-path "$(SCRATCH)/docs-html"
 	@scripts/documented "$(SCRATCH)/debug"
-	@echo "The documentation is in $(SCRATCH)/docs-html; show it with: python3 -m http.server --directory $(SCRATCH)/docs-html"
+	@scripts/check-site "$(SCRATCH)/docs-html"
+	@scripts/lint/links && echo "Markdown pages: 0 dead links"
+	@echo "The site is in $(SCRATCH)/docs-html. To read it, run: python3 -m http.server --directory $(SCRATCH)/docs-html 8000"
+	@echo "and open http://localhost:8000/documentation or, for the tutorial, http://localhost:8000/tutorials/signet"
 
 api-check: setup-build ## compare the public API with that of the last release
 	@scripts/check-api

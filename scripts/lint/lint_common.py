@@ -119,6 +119,29 @@ def tracked_files(root: Path):
     return sorted(name for name in set(names) if name and (root / name).is_file())
 
 
+# MARK: - Markdown
+
+FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.M | re.S)
+_HEADING = re.compile(r"^#{1,6} +(.*?)[ #]*$", re.M)
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def headings(page: Path) -> list[str]:
+    return [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text) for text in _HEADING.findall(FENCE.sub(blank, page.read_text()))]
+
+
+def anchors(page: Path) -> list[str]:
+    """The anchors of a page, as GitHub makes them."""
+    found = []
+    for text in headings(page):
+        name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        found.append(name if name not in found else f"{name}-{found.count(name)}")
+    return found
+
+
 # MARK: - Tables that name tests
 
 _TEST = re.compile(r"^[ \t]*@Test\b.*?\bfunc `?(\w+)", re.M | re.S)
