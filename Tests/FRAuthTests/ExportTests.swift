@@ -2,7 +2,7 @@
 import FRAuth
 import Testing
 
-/// A storage of the app, as in docs/reference/frauth.md.
+/// A storage of the app, as in docs/guides/migrating-forgerock-ios.md.
 private actor MyTokenStore: Storage {
     private var token: StoredAccessToken?
 
