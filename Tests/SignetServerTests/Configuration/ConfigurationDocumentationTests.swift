@@ -9,8 +9,10 @@ import Testing
 
 @Suite("The configuration reference (docs/reference/configuration.md)")
 struct ConfigurationDocumentationTests {
-    private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/configuration.md")
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let page = root.appending(path: "docs/reference/configuration.md")
+    private static let guide = root.appending(path: "docs/guides/server-configuration.md")
     private static let begin =
         "<!-- The nodes, generated from the code: SIGNET_WRITE_DOCS=1 make test TEST_ARGS='--filter ConfigurationDocumentation' -->\n"
     private static let end = "<!-- End of the nodes. -->\n"
@@ -42,9 +44,9 @@ struct ConfigurationDocumentationTests {
         #expect(text[start..<stop] == expected)
     }
 
-    @Test("Every example in the configuration reference is a valid configuration")
+    @Test("Every example in the configuration reference and in its guide is a valid configuration")
     func documentedExamplesAreValid() throws {
-        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let text = try String(contentsOf: Self.page, encoding: .utf8) + String(contentsOf: Self.guide, encoding: .utf8)
         let examples = text.split(separator: "```yaml\n").dropFirst().map {
             String($0.prefix { _ in true }).components(separatedBy: "```")[0]
         }
@@ -58,9 +60,9 @@ struct ConfigurationDocumentationTests {
         }
     }
 
-    @Test("The first example of the configuration reference runs the documented step-up")
+    @Test("The first example of the guide to the configuration file runs the documented step-up")
     func firstExampleRunsStepUp() async throws {
-        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let text = try String(contentsOf: Self.guide, encoding: .utf8)
         let example = text.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
         try await TestServer.run(try ServerConfiguration(yaml: example)) { server in
             // A guest logs in with the password alone; staff choose a second factor.
