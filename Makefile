@@ -41,8 +41,8 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test plain kills attack commands installs lint format \
-    bench tsan asan docs api-check help clean
+.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test browsers peers plain \
+    kills attack commands installs lint format bench tsan asan docs api-check help clean
 
 setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
 
@@ -63,6 +63,15 @@ test: setup-test ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	    | tee "$(SCRATCH)/tests.log" \
 	    || { bin="$$(swift build $(DEBUG) --show-bin-path)"; \
 	         scripts/failures "$(SCRATCH)/tests.jsonl" "$(SCRATCH)/tests.log" "$$bin/signetPackageTests.xctest"; exit 1; }
+
+# These are in `make test`, too. `.ci/nightly` can go on with each of them.
+browsers: setup-test ## the tests in Chromium: the server's pages, and logins that continue there
+	@swift build $(DEBUG) --build-tests
+	@swift test $(DEBUG) --skip-build --filter '^SignetPagesTests\.|LoginElsewhereTests' $(TEST_ARGS)
+
+peers: setup-test ## the tests with other OpenID providers, and with a stand-in for AWS SNS
+	@swift build $(DEBUG) --build-tests
+	@swift test $(DEBUG) --skip-build --filter 'ProviderTests|SNSMotoTests' $(TEST_ARGS)
 
 # The package in Examples is built beside it, because it needs the same libraries.
 plain: setup-test ## build everything without a trait, run what is different then, and build Examples as a package that depends on this one
