@@ -13,7 +13,7 @@ ALLOW_LIST = "scripts/lint/allow.txt"
 #: The rules that grant no exceptions, and those that do, by an entry in the allow-list.
 STRICT_RULES = [
     "allow-list", "language", "format", "macros", "test-names", "tested-rows", "vendor-tests", "promises", "openid-rows",
-    "command-blocks",
+    "command-blocks", "swift-samples",
 ]  # fmt: skip
 RULES = ["imports", "forbidden", "platform", "size", "paths", "links", "words"]
 

@@ -27,6 +27,10 @@ VENDOR = "docs/reference/vendor-tests/Push.md"
 COUNTS = "docs/reference/vendor-tests/README.md"
 PROMISES = "docs/reference/promises.md"
 OPENID = "docs/reference/openid-conformance.md"
+GUIDE = "docs/guides/codes.md"
+ARTICLE = "Sources/SignetCore/SignetCore.docc/SignetCore.md"
+STEP = "Sources/SignetCore/SignetCore.docc/Tutorials/step-1.swift"
+SNIPPET = "Snippets/MakeCode.swift"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -154,6 +158,12 @@ public protocol Store {
     "| Push | 4 | 1 | 1 | 1 | 1 |\n| all | 4 | 1 | 1 | 1 | 1 |\n",
     PROMISES: promises({}),
     OPENID: plans(),
+    SNIPPET: "import SignetCore\n\nfunc makeCode() -> Rule? {\n    // snippet.show\n    let rule: Rule? = nil\n    // snippet.hide\n"
+    "    let hidden = 1\n    // snippet.show\n\n    return rule\n    // snippet.hide\n}\n",
+    GUIDE: "```swift\nlet rule: Rule? = nil\n\nreturn rule\n```\n\n<!-- not-compiled: another system -->\n\n```swift\nlet a = 1\n```\n\n```swift\n.package(url: \"a\", from: \"1.0.0\")\n```\n",
+    ARTICLE: "# ``SignetCore``\n\n```swift\nlet hidden = 1\n```\n",
+    # A tutorial may import what the target does not declare.
+    STEP: "import SignetCore\n\nfunc makeCode() -> Rule? {\n    let rule: Rule? = nil\n    return rule\n}\n",
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -338,6 +348,13 @@ FAULTS = [
     ("openid-rows", {OPENID: plans({"## Others": "## A: `oidcc-other-plan`"})}, f"{OPENID}:", "there is no plan oidcc-other-plan"),
     ("openid-rows", {OPENID: plans({"`oidcc-config-certification-test-plan`": ""})}, f"{OPENID}:1:", "oidcc-config-certification-test-plan has no row"),
     ("openid-rows", {OPENID: plans({"# Plans": "# Certified plans"})}, f"{OPENID}:1:", "nothing is certified"),
+    ("swift-samples", {GUIDE: "# 1\n\n```swift\nlet rule: Rule? = nil\nlet a = 1\n```\n"}, f"{GUIDE}:3:", "no file in Snippets or Examples contains"),
+    ("swift-samples", {GUIDE: "<!-- not-compiled: -->\n```swift\nlet a = 1\n```\n"}, f"{GUIDE}:2:", "no file in Snippets or Examples contains"),
+    ("swift-samples", {GUIDE: "<!-- not-compiled: a part -->\n\n<!-- ci -->\n\n```swift\nlet a = 1\n```\n"}, f"{GUIDE}:5:", "or write <!-- not-compiled"),
+    ("swift-samples", {GUIDE: "```swift\n\n```\n"}, f"{GUIDE}:1:", "no file in Snippets or Examples contains"),
+    ("swift-samples", {"README.md": "```swift\nreturn rule\nlet hidden = 1\n```\n"}, "README.md:1:", "no file in Snippets or Examples contains"),
+    ("swift-samples", {ARTICLE: "# A\n\n```swift\nlet a = 1\n```\n"}, f"{ARTICLE}:3:", "no file in Snippets or Examples contains"),
+    ("swift-samples", {STEP: "import SignetCore\n\n}\nfunc makeCode() -> Rule? {\n"}, f"{STEP}:1:", "has these lines in this order"),
     ("command-blocks", {PAGE: "# 1\n\n```sh\ntrue\n```\n"}, f"{PAGE}:3:", "what runs it"),
     ("command-blocks", {PAGE: "<!-- ci -->\n\n```sh\ntrue\n```\n"}, f"{PAGE}:1:", "not in the line before"),
     ("command-blocks", {PAGE: "<!-- ci -->\n\n```sh\ntrue\n```\n"}, f"{PAGE}:3:", "what runs it"),
