@@ -1,6 +1,8 @@
 """What an installation consists of: one list for `make install`, the tarball, the Debian package and the container image."""
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -31,6 +33,31 @@ class Item:
     mode: int = 0o644
 
 
+def section(program: Path, name: str) -> slice:
+    """The place of a section's bytes in an ELF file."""
+    table = subprocess.run(["readelf", "--sections", "--wide", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(rf" {re.escape(name)} +\S+ +[0-9a-f]+ +([0-9a-f]+) +([0-9a-f]+) ", table)
+    if not found:
+        raise SystemExit(f"release: {program} has no section {name}")
+    start, size = (int(text, 16) for text in found.groups())
+    return slice(start, start + size)
+
+
+def make_reproducible(program: Path) -> None:
+    """Replaces what differs between two builds of the same sources.
+
+    Swift stores hashes in .swift_modhash by which it knows unchanged objects; they differ in each build, and nothing reads them at
+    run time. The build ID is a hash over them, too: it becomes a hash of the rest of the file.
+    """
+    data = bytearray(program.read_bytes())
+    hashes, note = section(program, ".swift_modhash"), section(program, ".note.gnu.build-id")
+    identifier = slice(note.stop - 20, note.stop)
+    data[hashes] = bytes(hashes.stop - hashes.start)
+    data[identifier] = bytes(20)
+    data[identifier] = hashlib.sha1(data).digest()
+    program.write_bytes(data)
+
+
 def prepare(program: Path, notices: str, folder: Path, manual: Path, time: int) -> None:
     """Writes what an installation needs into a new folder: the program, and what it says about its commands itself.
 
@@ -43,6 +70,7 @@ def prepare(program: Path, notices: str, folder: Path, manual: Path, time: int) 
     (folder / "completions").mkdir()
     own = folder / "signet"
     subprocess.run(["strip", "--remove-section=.comment", "-o", own, program], check=True)
+    make_reproducible(own)
     subprocess.run([manual, "man", own, folder / "man"], check=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
     if not (folder / "man/signet.1").is_file():
         raise SystemExit(f"release: {manual} wrote no signet.1")
