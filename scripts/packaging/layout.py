@@ -51,6 +51,8 @@ def make_reproducible(program: Path) -> None:
     """
     data = bytearray(program.read_bytes())
     hashes, note = section(program, ".swift_modhash"), section(program, ".note.gnu.build-id")
+    if note.stop - note.start != 36:
+        raise SystemExit(f"release: the build ID of {program} has not the 20 bytes of a SHA-1")
     identifier = slice(note.stop - 20, note.stop)
     data[hashes] = bytes(hashes.stop - hashes.start)
     data[identifier] = bytes(20)

@@ -7,7 +7,8 @@ import SignetStorage
 /// The values that a shell completes with what is in the vault.
 ///
 /// A completion reads the vault only if it opens without asking: with the TPM, an unlocked keyring, a systemd credential or a key
-/// file. For a vault that needs a passphrase nothing is completed. A completion never prints an error and changes nothing.
+/// file. For a vault that needs a passphrase nothing is completed. A completion prints no error and writes no record. With a TPM or
+/// the keyring, opening the vault can complete the change of its epoch that an interrupted writer has begun.
 enum VaultCompletion {
     /// Returns the names of the accounts that have a mechanism of one of the kinds.
     static func accounts(_ kinds: Set<Mechanism.KindName>) -> [String] {

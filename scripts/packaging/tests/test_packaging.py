@@ -206,6 +206,29 @@ class Parts(Folder):
         self.assertNotIn("tool", text)
 
 
+class Reproducing(Folder):
+    def program(self, name, hashes):
+        """A program of this machine with a section of hashes as Swift writes it."""
+        text = self.write(f"{name}.hashes", hashes)
+        subprocess.run(["objcopy", "--add-section", f".swift_modhash={text}", "/bin/true", self.root / name], check=True)
+        return self.root / name
+
+    def test_programs_that_differ_in_hashes_become_equal(self):
+        one, other = self.program("one", "first build"), self.program("other", "other build")
+        self.assertNotEqual(one.read_bytes(), other.read_bytes())
+        before = one.read_bytes()[layout.section(one, ".note.gnu.build-id")]
+        for program in (one, other):
+            layout.make_reproducible(program)
+        self.assertEqual(one.read_bytes(), other.read_bytes())
+        self.assertEqual(set(one.read_bytes()[layout.section(one, ".swift_modhash")]), {0})
+        self.assertNotEqual(one.read_bytes()[layout.section(one, ".note.gnu.build-id")], before)
+        self.assertEqual(subprocess.run([one]).returncode, 0)
+
+    def test_a_program_without_the_section_is_refused(self):
+        with self.assertRaises(SystemExit):
+            layout.make_reproducible(Path("/bin/true"))
+
+
 class Installing(Folder):
     def setUp(self):
         super().setUp()
