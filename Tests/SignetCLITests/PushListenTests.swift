@@ -54,22 +54,51 @@ struct PushListenTests {
 
     @Test("An account that its server refuses is reported by name, and the other accounts still receive messages")
     func keepsListeningToOthers() async throws {
-        let port = try ReservedPort()
-        let (mira, gone) = (try FakePushServer(), try FakePushServer(port: port))
-        defer { mira.stop() }
-        try await CommandLineFixture.with { cli in
-            try await enroll(mira, gone, cli)
-            gone.stop()
-            let refusing = try RawServer(port: port) { connection in
-                while connection.request() != nil { connection.answer("404 Not Found") }
-            }
-            defer { refusing.stop() }
+        try await withRefusedAccount { mira, cli in
             let listening = try cli.start(["push", "listen", "--once", "--json"])
             let words = ["Harbor: noa: ", "does not know this mechanism", "the other accounts"]
             try await listening.waitForOutput { _, errors in words.allSatisfy { errors.contains($0) } }
             mira.send(try mira.message(id: "M1"), id: "1")
             #expect(try await listening.end().succeeds().json["messageId"]?.string == "M1")
             try await cli.signet("push", "listen", "noa").fails(77, "does not know this mechanism")
+        }
+    }
+
+    @Test(
+        "After the failure of an account, signet push listen ends with its exit code at --timeout, and reports it in one line",
+        .tags(.slow))
+    func endsWithFailureOfAccount() async throws {
+        try await withRefusedAccount { _, cli in
+            async let texts = cli.start(["push", "listen", "--timeout", "5"]).end()
+            async let lines = cli.start(["push", "listen", "--timeout", "5", "--json"]).end()
+            async let first = cli.start(["push", "listen", "--timeout", "5", "--once"]).end()
+            let (text, json, once) = try await (texts, lines, first)
+            let reason = "does not know this mechanism"
+            text.fails(77, "signet: Harbor: noa: ", reason, "signet still listens for the other accounts")
+            #expect(text.errors.components(separatedBy: reason).count == 2)
+            json.fails(77)
+            let message = json.jsonError?["message"]?.string ?? ""
+            #expect(message.hasPrefix("Harbor: noa: ") && message.contains(reason), "\(json.errors)")
+            #expect(json.jsonError?["code"]?.string == "authenticator.refusedByServer")
+            once.fails(77, reason, "no message came in 5 seconds")
+        }
+    }
+
+    @Test("When all accounts fail for good, signet push listen ends at once, and each failure is a line of JSON")
+    func endsWhenAllFail() async throws {
+        let (miraPort, noaPort) = (try ReservedPort(), try ReservedPort())
+        let (mira, noa) = (try FakePushServer(port: miraPort), try FakePushServer(port: noaPort))
+        try await CommandLineFixture.with { cli in
+            try await enroll(mira, noa, cli)
+            mira.stop()
+            noa.stop()
+            let refusing = [try refusingServer(miraPort), try refusingServer(noaPort)]
+            defer { for server in refusing { server.stop() } }
+            let outcome = try await cli.signet("push", "listen", "--json")
+            outcome.fails(77)
+            let lines = try outcome.errors.split(separator: "\n").map { try JSON.value(of: Array($0.utf8)) }
+            let codes = lines.map { $0["error"]?["code"]?.string }
+            #expect(codes == ["authenticator.refusedByServer", "authenticator.refusedByServer"])
         }
     }
 
@@ -83,6 +112,27 @@ struct PushListenTests {
         try await CommandLineFixture.with { cli in
             try await enroll(mira, noa, cli)
             try await body(mira, noa, cli)
+        }
+    }
+
+    /// A server with the account `Harbor:mira`, and another one that refuses to send the messages of the account `Harbor:noa`.
+    private func withRefusedAccount(_ body: (FakePushServer, CommandLineFixture) async throws -> Void) async throws {
+        let port = try ReservedPort()
+        let (mira, gone) = (try FakePushServer(), try FakePushServer(port: port))
+        defer { mira.stop() }
+        try await CommandLineFixture.with { cli in
+            try await enroll(mira, gone, cli)
+            gone.stop()
+            let refusing = try refusingServer(port)
+            defer { refusing.stop() }
+            try await body(mira, cli)
+        }
+    }
+
+    /// Starts a server that has none of the accounts.
+    private func refusingServer(_ port: ReservedPort) throws -> RawServer {
+        try RawServer(port: port) { connection in
+            while connection.request() != nil { connection.answer("404 Not Found") }
         }
     }
 

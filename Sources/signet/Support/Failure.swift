@@ -211,6 +211,14 @@ struct Failure: Error {
     }
 
     private func report() -> Never {
+        show()
+        Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
+    }
+
+    /// Prints the error on standard error, with `--json` as a line of JSON.
+    ///
+    /// The process goes on.
+    func show() {
         if CommandLine.arguments.contains("--json") {
             var members: [String: JSONValue] = [
                 "code": .string(code), "message": .string(Redaction.withoutSecrets(message)),
@@ -223,7 +231,6 @@ struct Failure: Error {
             let lines = hasLines ? HelpText.wrappingUsage(in: message, columns: HelpText.columns) : message
             Console.error("signet: \(hasLines ? TerminalText(lines: lines) : TerminalText(lines))")
         }
-        Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
     }
 }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
@@ -30,8 +31,10 @@ struct PushListening: Sendable {
 
     /// The end of one of the tasks.
     private enum End: Sendable {
-        /// The message for `once` arrived, or the time is over.
+        /// The message for `once` arrived.
         case complete
+        /// The time is over.
+        case timedOut(seconds: Int)
         /// The messages of one account can't be received.
         case failed(EnrolledAccount, Failure)
     }
@@ -42,26 +45,48 @@ struct PushListening: Sendable {
     /// Listens to all accounts until the task is canceled, the time is over, or the message for `once` arrives.
     ///
     /// The failure of one account is reported, and does not end the listeners of the others.
-    /// - Throws: ``Failure`` of the last account, when none is left; with `once`, also when the time is over. `CancellationError`.
+    /// - Throws: ``Failure`` of the last account, when none is left; with `once`, also when the time is over. `ExitCode` of the
+    ///   first failure, when the time is over for the accounts that are left. `CancellationError`.
     func run() async throws {
         try await withThrowingTaskGroup(of: End.self) { group in
             defer { group.cancelAll() }
             for selection in selections { group.addTask { try await end(of: selection) } }
             if let seconds { group.addTask { try await timeout(seconds) } }
-            var left = selections.count
+            var failures: [Failure] = []
             while let end = try await group.next() {
-                guard case .failed(let account, let failure) = end else { return }
-                left -= 1
-                guard left > 0 else { throw failure }
-                Console.error("signet: \(account.shownName): \(failure.message); signet still listens for the other accounts")
+                switch end {
+                case .complete: return
+                case .timedOut(let seconds):
+                    try endOfTime(seconds, after: failures.first)
+                    return
+                case .failed(let account, let failure):
+                    failures.append(failure)
+                    guard failures.count < selections.count else { throw failure }
+                    let message = "\(account.shownName): \(failure.message); signet still listens for the other accounts"
+                    Failure(failure.exit, failure.code, message, part: failure.part).show()
+                }
             }
         }
     }
 
     private func timeout(_ seconds: Int) async throws -> End {
         try await Task.sleep(for: .seconds(min(seconds, Self.maxWait)))
-        if once { throw Failure(.unavailable, "timeout", "no message came in \(seconds) seconds") }
-        return .complete
+        return .timedOut(seconds: seconds)
+    }
+
+    /// Ends the command when the time is over.
+    /// - Parameters:
+    ///   - seconds: The time that is over, in seconds.
+    ///   - first: The failure of the first account that failed, whose line is printed already; nil when no account failed.
+    /// - Throws: `ExitCode` of `first`; without it ``Failure`` with `once`.
+    private func endOfTime(_ seconds: Int, after first: Failure?) throws {
+        let timeout = Failure(.unavailable, "timeout", "no message came in \(seconds) seconds")
+        guard let first else {
+            if once { throw timeout }
+            return
+        }
+        if once { timeout.show() }
+        throw ExitCode(first.exit.rawValue)
     }
 
     private func end(of selection: Selection) async throws -> End {
