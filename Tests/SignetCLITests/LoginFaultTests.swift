@@ -210,6 +210,41 @@ struct LoginFaultTests {
         }
     }
 
+    /// The server's answer to the first request of a journey, and the words of the error before the journey's name.
+    static let refusedStarts: [(status: String, message: String, words: String)] = [
+        ("400 Bad Request", "No Configuration found", "is there a journey called "),
+        ("401 Unauthorized", "No Configuration found", "the journey is "), ("403 Forbidden", "Not today", "the journey is "),
+    ]
+
+    @Test("The error of a refused start names the journey, and the saved profile that it is from", arguments: refusedStarts)
+    func namesRefusedJourney(status: String, message: String, words: String) async throws {
+        let refuses = Mutex(false)
+        let refusal = #"{"code":\#(status.prefix(3)),"reason":"\#(status.dropFirst(4))","message":"\#(message)"}"#
+        let server = try RawServer { connection in
+            let headers = ["Content-Type: application/json"]
+            while let request = connection.request() {
+                if !refuses.withLock({ $0 }) {
+                    connection.answer("200 OK", headers: headers, #"{"tokenId":"t"}"#)
+                } else if request.line.contains("/authenticate") {
+                    connection.answer(status, headers: headers, refusal)
+                } else {
+                    connection.answer("503 Service Unavailable", headers: headers, "{}")
+                }
+            }
+        }
+        defer { server.stop() }
+        try await CommandLineFixture.with { cli in
+            let url = "http://127.0.0.1:\(server.port)/am"
+            try await cli.signet("login", url, "--journey", "Moon", "--profile", "work").succeeds()
+            refuses.withLock { $0 = true }
+            let saved = try await cli.signet("login")
+            saved.fails(77, message, words + "'Moon' (from the saved profile 'work'; --journey changes it)")
+            let given = try await cli.signet("login", "--journey", "Sun")
+            given.fails(77, message, words + "'Sun'")
+            #expect(!given.errors.contains("saved profile"))
+        }
+    }
+
     @Test(
         "An invalid server address, or one that must not receive a password, exits with 65 and is named",
         arguments: [

@@ -132,7 +132,7 @@ struct LoginAttempt {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
-            journeyClient.journeys, arguments.index, options: options, session: session,
+            journeyClient.journeys, arguments.index, savedProfile: profileOfJourney, options: options, session: session,
             prompts: PromptSession(arguments.answer, json: arguments.json), enrollment: enrollmentOffer,
             timeout: timeout ?? .seconds(600))
         let state: JourneyState
@@ -151,6 +151,15 @@ struct LoginAttempt {
         return (false, login.enrollmentFailure)
     }
 
+    /// The name of the saved profile, if the journey to start is the one that it names; nil when an argument or a default names it.
+    private var profileOfJourney: String? {
+        let setting = "authenticationService"
+        guard arguments.journey == nil, let known = plan.known, let journey = known.settings[setting]?.string,
+            plan.profile.settings[setting]?.string == journey
+        else { return nil }
+        return known.name
+    }
+
     private var enrollmentOffer: EnrollmentOffer {
         EnrollmentOffer(
             session, policy: client.journeys.profile.policy, enrolls: arguments.enroll, conflict: arguments.conflict,
@@ -162,7 +171,10 @@ struct LoginAttempt {
     /// A provider has no address for journeys. The front end of one may also answer with another status, or with a page or a
     /// redirect to one.
     private static func isPerhapsOfProvider(_ error: any Error) -> Bool {
-        if let failure = error as? Failure { return failure.code == "journey.refused" && failure.part == "url" }
+        if let failure = error as? Failure {
+            // Without a part it is the error of a start that was refused with 403.
+            return failure.code == "journey.refused" && (failure.part == nil || failure.part == "url")
+        }
         guard let error = error as? JourneyError else { return false }
         switch error.code {
         case .serverMisbehaved: return true

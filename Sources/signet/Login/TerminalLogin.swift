@@ -9,6 +9,8 @@ struct TerminalLogin {
     private let options: JourneyOptions
     /// The journey, module or level, which the server may want to be started again.
     private let index: AuthenticationIndex
+    /// The name of the saved profile that names the journey; nil when an argument or a default names it.
+    private let savedProfile: String?
     private var form: StepPrompter
     private var screen = StepPrinter()
     private var enrollment: EnrollmentOffer
@@ -27,16 +29,19 @@ struct TerminalLogin {
     /// - Parameters:
     ///   - journeys: The journeys of the server.
     ///   - index: The journey, module or level to start; nil for the profile's authentication service.
+    ///   - savedProfile: The name of the saved profile that names the journey, for the error of a refused start; nil when an
+    ///     argument or a default names it.
     ///   - options: The options of the journey.
     ///   - session: The vault, for device keys.
     ///   - prompts: The source of answers.
     ///   - enrollment: The enrollment of accounts that the journey offers.
     ///   - timeout: The maximum time of all waits together, so that a server can't keep the command waiting forever.
     init(
-        _ journeys: Journey, _ index: AuthenticationIndex? = nil, options: JourneyOptions, session: Session,
-        prompts: PromptSession, enrollment: EnrollmentOffer, timeout: Duration = .seconds(600)
+        _ journeys: Journey, _ index: AuthenticationIndex? = nil, savedProfile: String?, options: JourneyOptions,
+        session: Session, prompts: PromptSession, enrollment: EnrollmentOffer, timeout: Duration = .seconds(600)
     ) {
         self.timeout = timeout
+        self.savedProfile = savedProfile
         self.journeys = journeys
         self.index = index ?? .service(journeys.profile.authenticationService)
         self.options = options
@@ -84,7 +89,7 @@ struct TerminalLogin {
                 switch index.type {
                 case "module": "a module called '\(index.value)'"
                 case "level": "a module of level \(index.value) or above"
-                default: "a journey called '\(index.value)'"
+                default: "a journey called \(journeyName)"
                 }
             // OpenAM answers 404 for a module that it doesn't have.
             let isAboutName = error.status == 400 || index.type == "module"
@@ -96,7 +101,20 @@ struct TerminalLogin {
             throw Failure(
                 .notAllowed, "journey.refused", "\(error.description.pageLine); \(hint)", part: error.status == 400 ? part : "url"
             )
+        } catch let error as JourneyError where index.type == "service" && Self.isRefusedStart(error) {
+            throw Failure(error).advising("; the journey is \(journeyName)")
         }
+    }
+
+    /// The journey's name for an error of its start, with the saved profile that it is from.
+    private var journeyName: String {
+        let source = savedProfile.map { " (from the saved profile '\($0)'; --journey changes it)" } ?? ""
+        return "'\(index.value)'\(source)"
+    }
+
+    /// Returns true when the server refuses to start a journey with a status that does not say why.
+    private static func isRefusedStart(_ error: JourneyError) -> Bool {
+        (error.status == 401 && error.code == .loginFailed) || (error.status == 403 && error.code == .refused)
     }
 
     private mutating func next(_ step: JourneyStep) async throws -> JourneyState {
