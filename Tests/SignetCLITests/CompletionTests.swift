@@ -78,6 +78,35 @@ struct CompletionTests {
         }
     }
 
+    @Test("Accounts are completed by name and by issuer, sorted, each value once and only if it selects one account")
+    func completesIssuers() async throws {
+        try await CommandLineFixture.with { cli in
+            for (issuer, account) in [
+                ("Service", "noa"), ("Service", "lia"), ("Harbor", "mira"), ("Library", "Harbor"), ("Acme", "kai"),
+                ("Acme2", "Acme2"),
+            ] {
+                try await cli.signet("enroll", OATHSample.uri(issuer: issuer, account: account)).succeeds()
+            }
+            let names = try await values(cli, ["code"], "positional@0")
+            #expect(names == ["Acme", "Acme2", "Library", "kai", "lia", "mira", "noa"])
+            for name in names { try await cli.signet("code", name).succeeds() }
+            // Two accounts have each of these names.
+            for name in ["Service", "Harbor"] { try await cli.signet("code", name).fails(65, "several mechanisms match") }
+            let targets = try await values(cli, ["accounts", "remove"], "positional@0")
+            #expect(targets == names)
+        }
+    }
+
+    @Test("An account with another displayed issuer is completed by both issuers")
+    func completesDisplayedIssuer() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Harbor", account: "mira")).succeeds()
+            try await cli.signet("accounts", "rename", "mira", "--issuer", "Quay").succeeds()
+            let names = try await values(cli, ["code"], "positional@0")
+            #expect(names == ["Harbor", "Quay", "mira"])
+        }
+    }
+
     @Test("A name that a shell would expand is not completed")
     func omitsNamesForShells() async throws {
         try await CommandLineFixture.with { cli in

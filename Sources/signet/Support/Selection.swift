@@ -76,18 +76,25 @@ struct Selection {
         return Failure(.notFound, "notFound", message).advising(advice)
     }
 
-    /// Returns one name for each account that a shell can complete as one word, and that only this account has.
+    /// Returns the names that a shell completes: one for each account, and each issuer, if the name selects one account and a shell
+    /// can complete it as one word.
     ///
     /// An account without such a name is left out. The shells expand what they complete, and zsh takes the text after a colon for a
     /// description, so a name with a character that could have a meaning to a shell is not used.
+    /// - Parameter accounts: The accounts among which a name selects.
+    /// - Returns: The names, sorted, each one once.
     static func completions(of accounts: [EnrolledAccount]) -> [String] {
-        var owners: [String: Int] = [:]
-        for account in accounts {
-            for name in Set(account.names.map { $0.lowercased() }) { owners[name, default: 0] += 1 }
+        // Each name is compared with the names of all accounts, so these are computed once.
+        let candidates = accounts.map { (account: $0, names: $0.names) }
+        func isUsable(_ name: String) -> Bool {
+            name.isPlainWord && best(candidates, called: name) { $0.names }.count == 1
         }
-        return accounts.compactMap { account in
-            account.names.first { $0.isPlainWord && owners[$0.lowercased()] == 1 }
+        var completions: Set<String> = []
+        for candidate in candidates {
+            if let name = candidate.names.first(where: isUsable) { completions.insert(name) }
+            completions.formUnion(candidate.account.issuers.filter(isUsable))
         }
+        return completions.sorted()
     }
 
     private var names: [String] { account.names + [mechanism.uid] }
@@ -142,6 +149,9 @@ extension EnrolledAccount {
             + [account.displayIssuer, account.displayAccountName].compactMap { $0 }
             + [shownName, "\(shownIssuer):\(shownAccountName)"]
     }
+
+    /// The issuer as it was enrolled and, if that differs, as it is displayed.
+    fileprivate var issuers: Set<String> { [account.id.issuer, shownIssuer] }
 
     private var shownIssuer: String { account.displayIssuer ?? account.id.issuer }
     private var shownAccountName: String { account.displayAccountName ?? account.id.accountName }

@@ -10,15 +10,18 @@ import SignetStorage
 /// file. For a vault that needs a passphrase nothing is completed. A completion prints no error and writes no record. With a TPM or
 /// the keyring, opening the vault can complete the change of its epoch that an interrupted writer has begun.
 enum VaultCompletion {
-    /// Returns the names of the accounts that have a mechanism of one of the kinds.
-    static func accounts(_ kinds: Set<Mechanism.KindName>) -> [String] {
+    /// Returns the names and issuers that select one of the accounts that have a mechanism of one of the kinds.
+    /// - Parameter kinds: The kinds; nil for all accounts, also those without a mechanism that can be read.
+    /// - Returns: The names and issuers, sorted.
+    static func accounts(_ kinds: Set<Mechanism.KindName>?) -> [String] {
         guard let session = Session.openUnattended() else { return [] }
         let records = AccountRecords(session.vault)
         let found = try? records.read { (records: any AccountReader) throws(StoreError) in
             try records.accountsWithMechanisms().map { EnrolledAccount(account: $0.account, mechanisms: $0.mechanisms) }
         }
-        let able = (found ?? []).filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } }
-        return Selection.completions(of: able)
+        let all = found ?? []
+        guard let kinds else { return Selection.completions(of: all) }
+        return Selection.completions(of: all.filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } })
     }
 
     /// Returns the IDs of the push messages that wait for an answer.
@@ -37,8 +40,8 @@ enum VaultCompletion {
 }
 
 extension CompletionKind {
-    /// Completes the names of the accounts that have a mechanism of one of the kinds.
-    static func accounts(_ kinds: Set<Mechanism.KindName> = Set(Mechanism.KindName.allCases)) -> CompletionKind {
+    /// Completes the names and issuers of the accounts that have a mechanism of one of the kinds; without kinds, of all accounts.
+    static func accounts(_ kinds: Set<Mechanism.KindName>? = nil) -> CompletionKind {
         values { VaultCompletion.accounts(kinds) }
     }
 
