@@ -42,7 +42,11 @@ struct Signet: AsyncParsableCommand {
                 return try await Code.printCode(name)
             }
             var command = parsedCommand()
-            if !isHelp(command) {
+            if isHelp(command) {
+                if let message = UnknownCommand.messageAfterHelp(in: CommandLine.arguments.dropFirst()) {
+                    Failure.reportUsage(saying: message)
+                }
+            } else {
                 try ProcessLimits.requireOpenFiles(isNetworked: command is any NetworkedCommand)
             }
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -96,6 +96,48 @@ struct HelpTests {
         #expect(HelpText.wrappingUsage(in: other, columns: 40) == other)
     }
 
+    @Test(
+        "A mistyped command after help is answered with the same error as without help",
+        arguments: [
+            (["help", "pusk"], ["pusk"], "did you mean 'signet push'?"),
+            (["help", "push", "lsten"], ["push", "lsten"], "did you mean 'signet push listen'?"),
+            (["help", "pusk", "listen"], ["pusk", "listen"], "did you mean 'signet push'?"),
+            (["help", "accounts", "remov"], ["accounts", "remov", "mira"], "did you mean 'signet accounts remove'?"),
+            (["help", "weather"], ["weather"], "there is no command 'signet weather'\n"),
+        ])
+    func refusesMistypedCommandAfterHelp(help: [String], plain: [String], suggestion: String) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let refused = try await cli.start(help).end()
+            refused.fails(64, suggestion, "Usage: signet")
+            let other = try await cli.start(plain).end()
+            #expect(other.status == 64 && other.errors == refused.errors)
+        }
+    }
+
+    @Test("A URI after help is refused without its secret")
+    func hidesSecretAfterHelp() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.signet("help", OATHSample.uri())
+            outcome.fails(64, "there is no command 'signet <URI>'")
+            #expect(!outcome.errors.contains(OATHSample.secretText))
+        }
+    }
+
+    @Test(
+        "The names of a command after help print the help of that command",
+        arguments: [
+            (["help"], ["--help"]), (["help", "push"], ["push", "--help"]), (["help", "code"], ["code", "--help"]),
+            (["help", "push", "listen"], ["push", "listen", "--help"]),
+            (["help", "accounts", "list"], ["accounts", "list", "--help"]),
+        ])
+    func printsHelpOfNamedCommand(help: [String], option: [String]) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let shown = try await cli.start(help).end().succeeds().output
+            let expected = try await cli.start(option).end().succeeds().output
+            #expect(shown.hasPrefix("OVERVIEW: ") && shown == expected)
+        }
+    }
+
     @Test("A mistyped command, option or account is answered with the most similar one")
     func suggestsSimilarNames() async throws {
         try await CommandLineFixture.with { cli in

@@ -86,7 +86,8 @@ struct NoVaultTests {
     @Test(
         "Wrong usage of a command exits with 64 and creates nothing",
         arguments: [
-            ["no-such-command"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"],
+            ["no-such-command"], ["help", "no-such-command"], ["code"], ["enroll"], ["accounts", "extra"],
+            ["code", "mira", "--type", "push"],
             ["--no-such-option"],
             ["init", "--protect", "hope"], ["init", "--protect"], ["serve", "--port", "65536"], ["serve", "--port", "x"],
             ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--timeout", "0"],

@@ -192,17 +192,21 @@ struct Failure: Error {
     }
 
     /// Prints the error for invalid arguments and ends the process.
-    ///
-    /// The parser's message repeats arguments, so URIs in it, which may contain secrets, are replaced, and line feeds in arguments
-    /// are escaped.
     static func reportUsage(_ error: any Error) -> Never {
         if Signet.exitCode(for: error) == .success { HelpText.show(error) }
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
+        reportUsage(
+            saying: UnknownCommand.message(in: CommandLine.arguments.dropFirst())
+                ?? String(Signet.fullMessage(for: error, columns: HelpText.columns).trimmingPrefix("Error: ")))
+    }
+
+    /// Prints a message about invalid arguments and ends the process.
+    ///
+    /// The message repeats arguments, so URIs in it, which may contain secrets, are replaced, and line feeds in arguments are
+    /// escaped.
+    static func reportUsage(saying words: String) -> Never {
         // The message may contain an option's value without the option's name.
         let arguments = CommandLine.arguments.flatMap(Redaction.values).sorted { $0.count > $1.count }
-        let words =
-            UnknownCommand.message(in: CommandLine.arguments.dropFirst())
-            ?? String(Signet.fullMessage(for: error, columns: HelpText.columns).trimmingPrefix("Error: "))
         let message = arguments.reduce(words) { message, argument in
             if argument.contains("://") { return message.replacing(argument, with: Redaction.replacement) }
             return argument.contains("\n") ? message.replacing(argument, with: "\(TerminalText(argument))") : message
