@@ -272,7 +272,7 @@ extension ServerContext {
         group.add("reset", [.post: admin.reset])
         // Only a client with the token learns which addresses exist.
         for method in HTTPRequest.Method.known {
-            group.on("**", method: method) { _, _ -> Response in throw APIError.resourceNotFound }
+            group.on("**", method: method) { _, _ -> Response in throw HTTPError(.notFound) }
         }
     }
 }

@@ -4,7 +4,7 @@ import SignetCore
 
 /// Admits programs on this machine that know the administration token.
 ///
-/// For other clients the addresses don't exist.
+/// For other clients the addresses don't exist: they get the same response as for an unknown address.
 struct AdminAccessMiddleware: RouterMiddleware {
     /// The minimum length of a token, in bytes.
     ///
@@ -16,7 +16,7 @@ struct AdminAccessMiddleware: RouterMiddleware {
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         guard let token = server.configuration.adminToken, token.count >= Self.minTokenLength,
             LoopbackPolicy(server, context.client).admitsProgram(request)
-        else { throw APIError.resourceNotFound }
+        else { throw HTTPError(.notFound) }
         guard let presented = request.credentials("Bearer"), ConstantTime.areEqual(Array(presented.utf8), token.bytes) else {
             throw APIError(
                 .unauthorized, "The administration API requires its token.",

@@ -8,7 +8,8 @@ import SignetStorage
 
 /// Turns errors into responses, in the format of the address: AM's JSON, OAuth 2.0's JSON, a page, or the XML of SNS.
 ///
-/// A browser gets a page when the address or the realm does not exist.
+/// A browser gets a page when the address or the realm does not exist. The 404 response of a route has the format of the address
+/// for every client.
 struct ErrorMiddleware: RouterMiddleware {
     let server: ServerContext
     /// True in a group whose resources have versions.
@@ -45,13 +46,21 @@ struct ErrorMiddleware: RouterMiddleware {
         let refusal = apiError(error, context)
         if refusal.status == .contentTooLarge { server.telemetry.count([.refused(.bodyTooLarge)]) }
         context.log.update { $0.problem = refusal.message }
-        if refusal.status == .notFound, request.acceptsHTML, server.configuration.authorizeErrors == .page,
-            ![.pages, .console, .gateway].contains(context.family)
+        if refusal.status == .notFound, isAboutAddress(error, context), request.acceptsHTML,
+            server.configuration.authorizeErrors == .page, ![.pages, .console, .gateway].contains(context.family)
         {
             return HTMLPage.notFound(refusal, signInAt: "\(server.contextPath)/XUI/").response(at: server)
         }
         return try refusal.response(
             for: context, request.method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
+    }
+
+    /// Returns true for an error about an address that no route serves for this client, or about a realm that does not exist.
+    ///
+    /// The router reports an unknown address with an `HTTPError`, and so does middleware that hides an address from a client.
+    /// Routes report with other errors that they do not have what the client asks for.
+    private func isAboutAddress(_ error: any Error, _ context: AppRequestContext) -> Bool {
+        error is HTTPError || ([.json, .oauth2].contains(context.family) && !server.has(context.realm))
     }
 
     private func apiError(_ error: any Error, _ context: AppRequestContext) -> APIError {

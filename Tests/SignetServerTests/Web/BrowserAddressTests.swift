@@ -53,7 +53,9 @@ struct BrowserAddressTests {
         "A browser gets a page with a link to sign in at an unknown address, or JSON on a setting",
         arguments: [
             "/nothing", "/am/nothing", "/am/json/nothing", "/am/oauth2/nothing",
-            "/am/oauth2/realms/root/realms/nowhere/authorize", "/am/health/nothing", "/am/admin/nothing",
+            "/am/oauth2/realms/root/realms/nowhere/authorize", "/am/json/nowhere/serverinfo/*", "/am/health/nothing",
+            // Without a token for the administration API its addresses do not exist.
+            "/am/admin/nothing", "/am/admin/users/mira",
         ])
     func browserGetsPageAtUnknownAddress(path: String) async throws {
         try await TestServer.run { server in
@@ -65,6 +67,43 @@ struct BrowserAddressTests {
         try await TestServer.run(.sample { $0.authorizeErrors = .json }) { server in
             let reply = try await server.send(.get, path, headers: Self.browser)
             #expect(reply.status == 404 && reply.json.object != nil)
+        }
+    }
+
+    @Test(
+        "A route's own 404 is the same for a browser and for a program",
+        arguments: [
+            ("/am/json/serverinfo/nothing", "", "Resource not found."),
+            ("/am/json/users/mira/devices/profile/nothing", "resource=1.0", "Resource not found."),
+            (
+                "/am/json/users/mira/devices/profile/nothing", "resource=2.0",
+                "Accept-API-Version: Requested version \"2.0\" does not match any routes."
+            ),
+            ("/am/admin/users/nobody", "", "There is no such user."),
+            ("/am/admin/users?realm=/nowhere", "", "There is no such realm."),
+        ])
+    func routeKeepsItsNotFoundResponse(path: String, version: String, message: String) async throws {
+        try await TestServer.run(.sample { $0.adminToken = Secret(AdminTests.token.utf8) }) { server in
+            let session = try await server.session()
+            var headers = ["iPlanetDirectoryPro": session, "Authorization": "Bearer \(AdminTests.token)"]
+            if !version.isEmpty { headers["Accept-API-Version"] = version }
+            let program = try await server.send(.get, path, headers: headers)
+            #expect(program.status == 404 && program.message == message)
+            headers.merge(Self.browser) { $1 }
+            let browser = try await server.send(.get, path, headers: headers)
+            #expect(browser.status == 404 && browser.text == program.text)
+            #expect(browser.header("Content-Type") == "application/json; charset=UTF-8")
+            #expect(browser.header("Content-API-Version") == program.header("Content-API-Version"))
+        }
+    }
+
+    @Test("A browser with the token of the administration API gets a page at an unknown address of it")
+    func browserWithTokenGetsPage() async throws {
+        try await TestServer.run(.sample { $0.adminToken = Secret(AdminTests.token.utf8) }) { server in
+            var headers = Self.browser
+            headers["Authorization"] = "Bearer \(AdminTests.token)"
+            let page = try await server.send(.get, "/am/admin/nothing", headers: headers)
+            #expect(page.status == 404 && page.heading == "There is nothing here")
         }
     }
 
