@@ -39,7 +39,7 @@ struct Init: ParsableCommand {
                 "\(ProtectionLevel.environmentVariable) requires \(level.rawValue), and \(protection.rawValue) is weaker")
         }
         if protection == .passphrase, protect == nil, source.isTyped {
-            source.introduction = protectors.reasonForPassphrase
+            source.introduction = { [protectors] in protectors.reasonForPassphrase }
             protectors = protectors.asking(source)
         }
         let protector = protectors.protector(protection)

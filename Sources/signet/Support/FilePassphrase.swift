@@ -35,7 +35,7 @@ struct FilePassphraseOptions: ParsableArguments {
                 return try open(given)
             } catch let error as ImportError {
                 guard error.code == .wrongPassphrase, source.isTyped else { throw error }
-                source.introduction = "\(name) does not open with this passphrase. Try again."
+                source.introduction = { "\(name) does not open with this passphrase. Try again." }
             }
         }
         return try open(try source.passphrase())

@@ -17,8 +17,10 @@ struct PassphraseSource: Sendable {
     var option = "--passphrase-fd"
     /// The operation that error messages name.
     var operation = "read passphrase"
-    /// The lines above the prompt at the terminal; nil for none.
-    var introduction: TerminalText?
+    /// Returns the lines above the prompt at the terminal; nil for none.
+    ///
+    /// It is called only when the user is asked, because some of these lines need a look at the TPM and the keyring.
+    var introduction: (@Sendable () -> TerminalText)?
     /// The thing that a new passphrase protects, such as `the vault`; nil for a passphrase that exists already.
     ///
     /// A new passphrase that is easy to guess is reported with a warning.
@@ -61,7 +63,7 @@ struct PassphraseSource: Sendable {
             throw StoreError(
                 .keyUnavailable, operation, "there is no terminal to ask at; pass it on a file descriptor: \(option)")
         }
-        let question = introduction.map { "\($0)\n\(prompt)" as TerminalText } ?? prompt
+        let question = introduction.map { "\($0())\n\(prompt)" as TerminalText } ?? prompt
         guard let first = try Terminal.hiddenLine(question, for: operation) else { throw cancelled }
         guard isNew else { return Secret(first) }
         guard let second = try Terminal.hiddenLine("Repeat the passphrase: ", for: operation) else { throw cancelled }

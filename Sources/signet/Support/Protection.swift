@@ -58,7 +58,7 @@ struct KeyProtectors {
     func askingAgain(after error: StoreError) -> KeyProtectors? {
         guard [.keyMismatch, .keyUnavailable].contains(error.code), memory.holdsTypedPassphrase else { return nil }
         var source = passphrase
-        source.introduction = "The vault does not open with this passphrase. Try again."
+        source.introduction = { "The vault does not open with this passphrase. Try again." }
         return asking(source)
     }
 

@@ -180,7 +180,7 @@ struct Session {
         let protectors = protectors(directory, options)
         var source = PassphraseSource.forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd")
         source.prompt = "New passphrase for the vault: "
-        if source.isTyped, source.isUsable { source.introduction = protectors.reasonForPassphrase }
+        source.introduction = { protectors.reasonForPassphrase }
         do throws(StoreError) {
             let made = try directory.createVault(
                 strongestOf: protectors.asking(source).forNewVault, requiring: protectors.requiredLevel)
