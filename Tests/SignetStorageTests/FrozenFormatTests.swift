@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetStorage
@@ -51,14 +52,7 @@ struct FrozenFormatTests {
 
     /// Copies the fixture to a private directory, as the vault requires.
     static func copy(of version: String, to path: String) throws -> VaultDirectory {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        for name in ["vault.sqlite", "vault.key"] {
-            let bytes = try Data(contentsOf: folder.appending(path: "\(version)/\(name)"))
-            #expect(
-                FileManager.default.createFile(
-                    atPath: "\(path)/\(name)", contents: bytes, attributes: [.posixPermissions: 0o600]))
-        }
+        try FrozenFiles.copy(["vault.sqlite", "vault.key"], from: folder.appending(path: version), to: path)
         return VaultDirectory(path: path)
     }
 

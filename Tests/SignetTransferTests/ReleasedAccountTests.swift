@@ -76,14 +76,7 @@ struct ReleasedAccountTests {
     /// Copies the vault of a release to a private directory, as the vault requires.
     private static func copiedVault(of version: String, to path: String) throws -> VaultDirectory {
         let folder = ReleasedVersion.folder(version, in: "SignetStorageTests")
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        for name in ["vault.sqlite", "vault.key"] {
-            let bytes = try Data(contentsOf: folder.appending(path: name))
-            let isWritten = FileManager.default.createFile(
-                atPath: "\(path)/\(name)", contents: bytes, attributes: [.posixPermissions: 0o600])
-            #expect(isWritten)
-        }
+        try FrozenFiles.copy(["vault.sqlite", "vault.key"], from: folder, to: path)
         return VaultDirectory(path: path)
     }
 }

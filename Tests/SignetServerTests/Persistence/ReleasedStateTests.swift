@@ -38,14 +38,7 @@ struct ReleasedStateTests {
             self.directory = directory
             let folder = ReleasedVersion.folder(version, in: "SignetServerTests")
             known = try JSONDecoder().decode(Known.self, from: Data(contentsOf: folder.appending(path: "known.json")))
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            for name in ["server.sqlite", "server.sqlite.key"] {
-                let bytes = try Data(contentsOf: folder.appending(path: name))
-                let isWritten = FileManager.default.createFile(
-                    atPath: "\(directory)/\(name)", contents: bytes, attributes: [.posixPermissions: 0o600])
-                #expect(isWritten)
-            }
+            try FrozenFiles.copy(["server.sqlite", "server.sqlite.key"], from: folder, to: directory)
         }
 
         func files() throws -> [String: Data] {
