@@ -29,8 +29,12 @@ PROMISES = "docs/reference/promises.md"
 OPENID = "docs/reference/openid-conformance.md"
 GUIDE = "docs/guides/codes.md"
 ARTICLE = "Sources/SignetCore/SignetCore.docc/SignetCore.md"
+TUTORIAL = "Sources/SignetCore/SignetCore.docc/Tutorials/MakeCode.tutorial"
 STEP = "Sources/SignetCore/SignetCore.docc/Tutorials/step-1.swift"
+LAST_STEP = "Sources/SignetCore/SignetCore.docc/Resources/code.swift"
 SNIPPET = "Snippets/MakeCode.swift"
+
+WHOLE = "import SignetCore\n\nfunc makeCode() -> Rule? {\n    let rule: Rule? = nil\n    let hidden = 1\n\n    return rule\n}\n"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -158,12 +162,15 @@ public protocol Store {
     "| Push | 4 | 1 | 1 | 1 | 1 |\n| all | 4 | 1 | 1 | 1 | 1 |\n",
     PROMISES: promises({}),
     OPENID: plans(),
-    SNIPPET: "import SignetCore\n\nfunc makeCode() -> Rule? {\n    // snippet.show\n    let rule: Rule? = nil\n    // snippet.hide\n"
+    SNIPPET: "// A rule,\n// or none.\n\nimport SignetCore\n\nfunc makeCode() -> Rule? {\n    // snippet.show\n    let rule: Rule? = nil\n    // snippet.hide\n"
     "    let hidden = 1\n    // snippet.show\n\n    return rule\n    // snippet.hide\n}\n",
     GUIDE: "```swift\nlet rule: Rule? = nil\n\nreturn rule\n```\n\n<!-- not-compiled: another system -->\n\n```swift\nlet a = 1\n```\n\n```swift\n.package(url: \"a\", from: \"1.0.0\")\n```\n",
     ARTICLE: "# ``SignetCore``\n\n```swift\nlet hidden = 1\n```\n",
     # A tutorial may import what the target does not declare.
-    STEP: "import SignetCore\n\nfunc makeCode() -> Rule? {\n    let rule: Rule? = nil\n    return rule\n}\n",
+    STEP: "import SignetCore\n\nfunc makeCode() -> Rule? {\n    let rule: Rule? = nil\n}\n",
+    # The tutorial has the order of the steps, and not the names of the files.
+    TUTORIAL: '@Code(name: "Make a code.swift", file: "step-1.swift")\n@Code(\n  name: "Make a code.swift", file: code.swift, reset: true)\n',
+    LAST_STEP: WHOLE,
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -354,7 +361,16 @@ FAULTS = [
     ("swift-samples", {GUIDE: "```swift\n\n```\n"}, f"{GUIDE}:1:", "no file in Snippets or Examples contains"),
     ("swift-samples", {"README.md": "```swift\nreturn rule\nlet hidden = 1\n```\n"}, "README.md:1:", "no file in Snippets or Examples contains"),
     ("swift-samples", {ARTICLE: "# A\n\n```swift\nlet a = 1\n```\n"}, f"{ARTICLE}:3:", "no file in Snippets or Examples contains"),
-    ("swift-samples", {STEP: "import SignetCore\n\n}\nfunc makeCode() -> Rule? {\n"}, f"{STEP}:1:", "has these lines in this order"),
+    ("swift-samples", {STEP: "import SignetCore\n\n}\nfunc makeCode() -> Rule? {\n"}, f"{STEP}:4:", "in this order: func makeCode() -> Rule? {"),
+    ("swift-samples", {STEP: "import SignetCore\nlet rule: Rule? = nil\n"}, f"{STEP}:2:", "does not have this line"),
+    ("swift-samples", {LAST_STEP: WHOLE.replace("    let hidden = 1\n", "")}, f"{LAST_STEP}:1:", "equals no file"),
+    ("swift-samples", {LAST_STEP: WHOLE.replace("    return", "  return")}, f"{LAST_STEP}:1:", "equals no file"),
+    ("swift-samples", {LAST_STEP: "// A rule,\n// or none.\n\n" + WHOLE}, f"{LAST_STEP}:1:", "equals no file"),
+    ("swift-samples", {SNIPPET: "/// A rule.\n" + WHOLE}, f"{LAST_STEP}:1:", "equals no file"),
+    ("swift-samples", {TUTORIAL: '@Code(name: "a", file: "step-1.swift")\n@Code(name: "b", file: "code.swift")\n'}, f"{STEP}:1:", "equals no file"),
+    ("swift-samples", {TUTORIAL: '@Code(name: "a", file: "code.swift")\n@Code(name: "a", file: "step-1.swift")\n'}, f"{STEP}:1:", "equals no file"),
+    ("swift-samples", {TUTORIAL: '@Code(name: "a", file: "code.swift")\n'}, f"{STEP}:1:", "no tutorial shows"),
+    ("swift-samples", {TUTORIAL: '@Steps {\n    @Code(name: "a", file: "gone.swift")\n}\n'}, f"{TUTORIAL}:2:", "has no Swift file gone.swift"),
     ("command-blocks", {PAGE: "# 1\n\n```sh\ntrue\n```\n"}, f"{PAGE}:3:", "what runs it"),
     ("command-blocks", {PAGE: "<!-- ci -->\n\n```sh\ntrue\n```\n"}, f"{PAGE}:1:", "not in the line before"),
     ("command-blocks", {PAGE: "<!-- ci -->\n\n```sh\ntrue\n```\n"}, f"{PAGE}:3:", "what runs it"),
