@@ -63,7 +63,7 @@ struct FamilyTests {
     }
 
     @Test(
-        "An operation is done completely or not at all when any one storage call fails", arguments: FamilyCase.all,
+        "An operation is done completely or not at all when any one storage call fails", .serialized, arguments: FamilyCase.all,
         settings.filter { $0.storage != .sqliteClient })
     func operationIsAtomicWhenStorageCallFails(row: FamilyCase, setting: Setting) async throws {
         for late in [false, true] {
@@ -71,8 +71,8 @@ struct FamilyTests {
             var (wasHit, hasWritten) = (true, false)
             while wasHit {
                 number += 1
-                // A run never waits. Without this, as many cases as there are threads keep all of them, and a server that another
-                // test has started does not answer in time.
+                // A run never waits. Cases run one at a time and pass on their thread after each run, because otherwise they keep all
+                // threads, and a server or a callback of another test comes too late.
                 await Task.yield()
                 try await TemporaryDirectory.with(inMemory: true) { directory in
                     let run = try FamilyCaseRun(setting.family, CaseStorage(setting.storage, in: directory), AcceptingServer())
