@@ -84,15 +84,16 @@ struct Selection {
     /// - Parameter accounts: The accounts among which a name selects.
     /// - Returns: The names, sorted, each one once.
     static func completions(of accounts: [EnrolledAccount]) -> [String] {
-        // Each name is compared with the names of all accounts, so these are computed once.
-        let candidates = accounts.map { (account: $0, names: $0.names) }
-        func isUsable(_ name: String) -> Bool {
-            name.isPlainWord && best(candidates, called: name) { $0.names }.count == 1
+        // A name that an account has, as it is written, selects all accounts with exactly this name.
+        var owners: [String: Int] = [:]
+        for account in accounts {
+            for name in Set(account.names) { owners[name, default: 0] += 1 }
         }
+        func isUsable(_ name: String) -> Bool { name.isPlainWord && owners[name] == 1 }
         var completions: Set<String> = []
-        for candidate in candidates {
-            if let name = candidate.names.first(where: isUsable) { completions.insert(name) }
-            completions.formUnion(candidate.account.issuers.filter(isUsable))
+        for account in accounts {
+            if let name = account.names.first(where: isUsable) { completions.insert(name) }
+            completions.formUnion(account.issuers.filter(isUsable))
         }
         return completions.sorted()
     }
