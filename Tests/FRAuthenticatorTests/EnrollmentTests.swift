@@ -58,6 +58,18 @@ struct EnrollmentTests {
         }
     }
 
+    @Test("Codes of ten digits and codes of Steam are refused, as in the ForgeRock SDK")
+    func refusesCodesBeyondForgeRock() async throws {
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        await #expect(throws: MechanismError.invalidInformation("digits: not a number from 4 to 8")) {
+            try await fixture.client.createMechanismFromUri("\(Sample.totp)&digits=10")
+        }
+        await #expect(throws: MechanismError.invalidType) {
+            try await fixture.client.createMechanismFromUri("\(Sample.totp)&encoder=steam")
+        }
+        #expect(fixture.client.getAllAccounts().isEmpty)
+    }
+
     @Test("A second mechanism of a type is refused with the identifier of the first, in a combined URI too")
     func refusesDuplicates() async throws {
         let fixture = try ClientFixture(RecordingClient(ClientRecording()))

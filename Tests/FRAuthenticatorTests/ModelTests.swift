@@ -121,6 +121,22 @@ struct ModelTests {
         #expect(notification.timeExpired == Sample.start.addingTimeInterval(120))
     }
 
+    @Test("The JSON and the archive of a mechanism of Steam name its type, which other SDKs refuse, and are read back")
+    func writesTypeOfSteam() throws {
+        let text = #"""
+            {"mechanismUID":"b1c0","issuer":"Steam","accountName":"gordon","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD",
+            "type":"otpauth","oathType":"steam","algorithm":"sha1","digits":5,"period":30,"timeAdded":1735689600000}
+            """#
+        let decoded = try Mechanisms.fromJson(text)
+        let mechanism = try #require(decoded as? TOTPMechanism)
+        let secret = Secret(try Base32.decode("KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"))
+        #expect(mechanism.core.oath == OATHSettings.steam(secret: secret) && mechanism.type == "totp")
+        #expect(try Self.members(mechanism.toJson())["oathType"] == .string("steam"))
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: mechanism, requiringSecureCoding: true)
+        let again = try NSKeyedUnarchiver.unarchivedObject(ofClass: TOTPMechanism.self, from: archive)
+        #expect(again?.core.oath == OATHSettings.steam(secret: secret))
+    }
+
     @Test(
         "Damaged JSON of a mechanism is refused with the name of the wrong member",
         arguments: [

@@ -213,9 +213,9 @@ struct EnrollTests {
     }
 
     @Test(
-        "A URI with a line break, contradictory parameters or an account of Steam is refused, as text and as a QR code",
+        "A URI with a line break, contradictory parameters or an unknown encoder is refused, as text and as a QR code",
         arguments: [
-            ("\n&digits=8", "uri"), ("&digits=6&digits=8", "digits"), ("&issuer=Other", "issuer"), ("&encoder=steam", "type"),
+            ("\n&digits=8", "uri"), ("&digits=6&digits=8", "digits"), ("&issuer=Other", "issuer"), ("&encoder=other", "encoder"),
         ])
     func refusesContradictoryURI(rest: String, part: String) async throws {
         try await CommandLineFixture.with { cli in

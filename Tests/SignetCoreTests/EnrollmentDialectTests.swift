@@ -89,16 +89,43 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "An account of Steam is refused, whether the issuer and five digits, the encoder or the type says so",
+        "An account of Steam is read, whether the issuer and five digits, the encoder or the type says so",
         arguments: [
             "totp/Steam:gordon?secret=\(key)&issuer=Steam&issuer=Steam&digits=5&algorithm=SHA1&period=30",
             "totp/steam:gordon?secret=\(key)&digits=5", "totp/Valve:gordon?secret=\(key)&encoder=steam&digits=5",
-            "totp/Valve:gordon?secret=\(key)&encoder=Steam", "totp/Valve:gordon?secret=\(key)&encoder=other",
+            "totp/Valve:gordon?secret=\(key)&encoder=Steam", "totp/Valve:gordon?secret=\(key)&encoder=steam&digits=6&period=30",
             "steam/Valve:gordon?secret=\(key)",
         ])
-    func refusesSteam(rest: String) throws {
-        let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse("otpauth://\(rest)") }
+    func readsSteam(rest: String) throws {
+        let enrollment = try EnrollmentURI.parse("otpauth://\(rest)")
+        #expect(enrollment.oath == .steam(secret: try Sample.oathSecret))
+        #expect(enrollment.account.accountName == "gordon")
+        #expect(try EnrollmentURI.parse(EnrollmentURI.print(enrollment)) == enrollment)
+        #expect(throws: EnrollmentError.steam) { try enrollment.requireCodesOfOtherSDKs() }
+    }
+
+    @Test("The secret of a URI with the scheme steam is an account of Steam without a name", arguments: ["steam", "STEAM"])
+    func readsSteamScheme(scheme: String) throws {
+        let enrollment = try EnrollmentURI.parse("\(scheme)://\(Self.key)")
+        #expect(enrollment.account == AccountID(issuer: "Steam", accountName: "Untitled"))
+        #expect(enrollment.oath == .steam(secret: try Sample.oathSecret))
+        #expect(try EnrollmentURI.parse(EnrollmentURI.print(enrollment)) == enrollment)
+    }
+
+    @Test(
+        "An account of Steam with settings that its codes never have, and an unknown encoder, are refused",
+        arguments: [
+            "otpauth://totp/Valve:gordon?secret=\(key)&encoder=other", "otpauth://hotp/Valve:gordon?secret=\(key)&encoder=steam",
+            "otpauth://totp/Valve:gordon?secret=\(key)&encoder=steam&algorithm=SHA256",
+            "otpauth://totp/Steam:gordon?secret=\(key)&digits=5&period=60",
+        ])
+    func refusesUnusualSteam(uri: String) throws {
+        let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.code == .unsupported)
+        for rest in ["", "!!!!", "?secret=\(Self.key)"] {
+            let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse("steam://\(rest)") }
+            #expect(error.code == .invalid && error.part == "secret")
+        }
     }
 
     @Test("Six digits of the issuer Steam, and five digits of another issuer, are ordinary codes")

@@ -113,6 +113,9 @@ struct EnrollmentMaker {
 
     private mutating func oath() throws -> OATHSettings {
         let digits = try #require(OTPDigits(Int.random(in: OTPDigits.range, using: &random)))
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            return .steam(secret: Secret(byteCount: Int.random(in: 1...70, using: &random), using: &random))
+        }
         let factor: MovingFactor =
             Bool.random(using: &random)
             ? .time(period: try #require(OTPPeriod(seconds: Int.random(in: 1...3600, using: &random))))

@@ -38,15 +38,29 @@ struct HOTPTests {
         #expect(HOTP.code(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")), counter: UInt64(counter)) == code)
     }
 
-    @Test("A code of n digits is the suffix of the eight-digit code", arguments: OTPDigits.range, OTPAlgorithm.allCases)
+    @Test("A code of n digits is the suffix of the ten-digit code", arguments: OTPDigits.range, OTPAlgorithm.allCases)
     func hotpShorterCodesAreSuffixes(count: Int, algorithm: OTPAlgorithm) throws {
         let digits = try #require(OTPDigits(count))
+        let ten = try #require(OTPDigits(10))
         for counter in [0, 1, 99, 1 << 40, UInt64.max] {
-            let long = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: .eight, algorithm: algorithm)
+            let long = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: ten, algorithm: algorithm)
             let short = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: digits, algorithm: algorithm)
             #expect(short == long.suffix(count))
             #expect(short.utf8.count == count)
         }
+    }
+
+    @Test(
+        "A code of nine or ten digits has the last digits of the decimal number in appendix D of RFC 4226",
+        arguments: [
+            (0, "1284755224"), (1, "1094287082"), (2, "0137359152"), (3, "1726969429"), (4, "1640338314"), (5, "0868254676"),
+            (6, "1918287922"), (7, "0082162583"), (8, "0673399871"), (9, "0645520489"),
+        ])
+    func hotpWholeNumbers(counter: Int, number: String) throws {
+        let secret = Secret("12345678901234567890".utf8)
+        let (nine, ten) = (try #require(OTPDigits(9)), try #require(OTPDigits(10)))
+        #expect(HOTP.code(secret: secret, counter: UInt64(counter), digits: ten) == number)
+        #expect(HOTP.code(secret: secret, counter: UInt64(counter), digits: nine) == number.dropFirst())
     }
 
     @Test("HOTP codes keep leading zeros")
@@ -55,8 +69,8 @@ struct HOTPTests {
     }
 
     @Test(
-        "A code length outside 4 to 8 digits is refused",
-        arguments: [(-1, false), (0, false), (3, false), (4, true), (8, true), (9, false)])
+        "A code length outside 4 to 10 digits is refused",
+        arguments: [(-1, false), (0, false), (3, false), (4, true), (9, true), (10, true), (11, false)])
     func hotpDigitRange(count: Int, exist: Bool) {
         #expect((OTPDigits(count)?.count == count) == exist)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 import Testing
 
@@ -51,5 +52,30 @@ struct OATHSettingsTests {
         #expect(settings.algorithm == .sha1)
         #expect(settings.digits == .six)
         #expect(settings.factor == .time(period: .thirtySeconds))
+        #expect(settings.encoding == .decimal)
+    }
+
+    @Test("Settings of Steam generate five letters and digits of Steam's alphabet, and a verifier accepts them")
+    func generatesSteamCodes() throws {
+        let settings = OATHSettings.steam(secret: Secret(try Base32.decode("BUWMP4DZCFV2N7AVRDWNFVHDFFUZENT6")))
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        // From `accounts.json` of the exports of real programs.
+        #expect(settings.code(at: time).digits == "M5B6W")
+        for step in 0..<200 {
+            let code = settings.code(at: time.addingTimeInterval(30 * Double(step))).digits
+            let isOfAlphabet = code.allSatisfy { "23456789BCDFGHJKMNPQRTVWXY".contains($0) }
+            #expect(code.utf8.count == 5 && isOfAlphabet)
+        }
+        var verifier = OATHVerifier(settings: settings)
+        let outcomes = ["M5B6X", "M5B6W", "M5B6W"].map { verifier.verify($0, at: time) }
+        #expect(outcomes == [.wrong, .accepted, .replayed])
+    }
+
+    @Test("A code of Steam has five characters, whatever number of digits the settings have")
+    func ignoresDigitsOfSteam() throws {
+        var settings = OATHSettings.steam(secret: try Sample.oathSecret)
+        let code = settings.code(at: Sample.newYear2025).digits
+        settings.digits = .eight
+        #expect(settings.code(at: Sample.newYear2025).digits == code)
     }
 }

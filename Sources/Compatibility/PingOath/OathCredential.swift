@@ -29,6 +29,10 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
     public let createdAt: Date
     /// The names, appearance, policies and lock of the account.
     public var details: CredentialDetails
+    /// The way in which the codes are written.
+    ///
+    /// Only a credential that another program has stored in a shared vault has the codes of Steam.
+    var encoding = OTPEncoding.decimal
     /// The secret; nil in a decoded credential, and in one that was created with an invalid or empty base32 string.
     var secret: Secret?
 
@@ -94,6 +98,7 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
         self.resourceId = resourceId
         oathAlgorithm = OathAlgorithm(settings.algorithm)
         digits = settings.digits.count
+        encoding = settings.encoding
         switch settings.factor {
         case .time(let length): (oathType, period, counter) = (.totp, length.seconds, 0)
         case .counter(let next): (oathType, period, counter) = (.hotp, OTPPeriod.thirtySeconds.seconds, Int(clamping: next))
@@ -146,7 +151,9 @@ extension OathCredential {
     /// - Throws: ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     func mechanism(over stored: Mechanism?) throws(OathError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
-        guard let digits = OTPDigits(digits) else { throw .invalidParameterValue("digits is a number from 4 to 8") }
+        guard let digits = OTPDigits(digits), digits.count <= 8 || digits == stored?.oath?.digits else {
+            throw .invalidParameterValue("digits is a number from 4 to 8")
+        }
         guard let length = OTPPeriod(seconds: period),
             period <= OathURI.maxPeriod || stored?.oath?.factor == .time(period: length)
         else { throw .invalidParameterValue("period is a number of seconds from 1 to \(OathURI.maxPeriod)") }
@@ -159,13 +166,13 @@ extension OathCredential {
         guard let secret = secret ?? stored?.oath?.secret else { throw .invalidSecret("the secret is missing, or no base32") }
         var next = UInt64(counter)
         if case .counter(let reached) = stored?.oath?.factor { next = max(next, reached) }
+        var settings = OATHSettings(
+            secret: secret, algorithm: oathAlgorithm.core, digits: digits,
+            factor: oathType == .totp ? .time(period: length) : .counter(next: next))
+        settings.encoding = stored?.oath?.encoding ?? encoding
         return Mechanism(
-            uid: id, account: details.account,
-            kind: .oath(
-                OATHSettings(
-                    secret: secret, algorithm: oathAlgorithm.core, digits: digits,
-                    factor: oathType == .totp ? .time(period: length) : .counter(next: next))),
-            timeAdded: stored?.timeAdded ?? createdAt, userID: userId, resourceID: resourceId)
+            uid: id, account: details.account, kind: .oath(settings), timeAdded: stored?.timeAdded ?? createdAt, userID: userId,
+            resourceID: resourceId)
     }
 }
 

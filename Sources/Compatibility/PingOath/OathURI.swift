@@ -20,6 +20,7 @@ enum OathURI {
         let enrollment: Enrollment
         do throws(EnrollmentError) {
             enrollment = try EnrollmentURI.parseCodes(uri)
+            try enrollment.requireCodesOfOtherSDKs()
         } catch {
             throw OathError(error)
         }

@@ -96,6 +96,7 @@ public final class PushClient: Sendable {
         try await run("addCredentialFromUri", nil) {
             guard !uri.trimmingWhitespace().isEmpty else { throw PushError.invalidUri("the URI is empty") }
             var enrollment = try EnrollmentURI.parse(uri, policy: endpointPolicy)
+            try enrollment.requireCodesOfOtherSDKs()
             guard enrollment.push != nil else { throw PushError.invalidUri("the URI offers no push") }
             guard try await authenticator.deviceToken() != nil else { throw PushError.deviceTokenNotSet }
             enrollment.oath = nil

@@ -93,7 +93,7 @@ extension Mechanism: StoredForm {
         switch kind {
         case .oath(let settings):
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
-            members["oath"] = .object(settings.storedMembers)
+            members[settings.storedName] = .object(settings.storedMembers)
         case .push(let settings):
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
             members["push"] = .object(settings.storedMembers)
@@ -101,14 +101,20 @@ extension Mechanism: StoredForm {
         return members.merging(unknownMembers.values) { known, _ in known }
     }
 
-    private static let knownMembers = ["uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "push"]
+    private static let knownMembers = [
+        "uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "steam", "push",
+    ]
 
     package init(stored members: JSONMembers) throws {
         let secret = Secret(try Base64.decode(try members.text("secret")))
         let kind: Kind
-        switch (try members.optionalObject("oath"), try members.optionalObject("push")) {
-        case (let oath?, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
-        case (nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret))
+        switch (
+            try members.optionalObject("oath"), try members.optionalObject("steam"),
+            try members.optionalObject("push")
+        ) {
+        case (let oath?, nil, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
+        case (nil, let steam?, nil): kind = .oath(try OATHSettings(stored: steam, secret: secret, encoding: .steam))
+        case (nil, nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret))
         default: throw UndecodableRecord()
         }
         self.init(
@@ -120,6 +126,17 @@ extension Mechanism: StoredForm {
 }
 
 extension OATHSettings {
+    /// The name of the member that has the settings in a mechanism.
+    ///
+    /// Version 0.1.0 knows `oath` only. It reports a mechanism with another one as a record that it cannot read, and makes no wrong
+    /// codes from it.
+    fileprivate var storedName: String {
+        switch encoding {
+        case .decimal: "oath"
+        case .steam: "steam"
+        }
+    }
+
     fileprivate var storedMembers: [String: JSONValue] {
         var members: [String: JSONValue] = ["algorithm": .string(algorithm.rawValue), "digits": .integer(Int64(digits.count))]
         switch factor {
@@ -131,7 +148,7 @@ extension OATHSettings {
         return members
     }
 
-    fileprivate init(stored members: JSONMembers, secret: Secret) throws {
+    fileprivate init(stored members: JSONMembers, secret: Secret, encoding: OTPEncoding = .decimal) throws {
         guard let algorithm = OTPAlgorithm(rawValue: try members.text("algorithm")),
             let digits = OTPDigits(try members.integer("digits"))
         else { throw UndecodableRecord() }
@@ -146,6 +163,7 @@ extension OATHSettings {
         default: throw UndecodableRecord()
         }
         self.init(secret: secret, algorithm: algorithm, digits: digits, factor: factor)
+        self.encoding = encoding
     }
 }
 

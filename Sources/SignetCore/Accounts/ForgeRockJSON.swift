@@ -173,10 +173,10 @@ extension OATHSettings {
     /// An absent algorithm, number of digits or period has its default. An absent counter has none, because a counter that starts
     /// again would repeat codes.
     /// - Parameters:
-    ///   - type: `totp` or `hotp`, in any case.
+    ///   - type: `totp`, `hotp` or `steam`, in any case. With `steam` the number of digits is ignored.
     ///   - secret: The shared secret, which must not be empty.
     ///   - algorithm: The name of the hash algorithm; nil for SHA-1.
-    ///   - digits: The number of digits, from 4 to 8; nil for 6.
+    ///   - digits: The number of digits, from 4 to 10; nil for 6.
     ///   - period: The time in seconds for which a TOTP code is valid; nil for 30.
     ///   - counter: The counter of the next HOTP code. Only `hotp` needs it.
     /// - Throws: ``JSONMemberError`` with the names of the parameters.
@@ -184,8 +184,9 @@ extension OATHSettings {
         type: String?, secret: [UInt8], algorithm: String?, digits: Int64?, period: Int64?, counter: UInt64?
     ) throws(JSONMemberError) {
         self.init(secret: Secret(secret))
+        let isSteam = type?.lowercased() == "steam"
         switch type?.lowercased() {
-        case "totp":
+        case "totp", "steam":
             guard let period = period.map({ Int(exactly: $0).flatMap { OTPPeriod(seconds: $0) } }) ?? .thirtySeconds else {
                 throw JSONMemberError(name: "period", "is not a number of seconds of 1 or more, or too large")
             }
@@ -193,16 +194,23 @@ extension OATHSettings {
         case "hotp":
             guard let counter else { throw JSONMemberError(name: "counter", "is missing or below 0") }
             factor = .counter(next: counter)
-        default: throw JSONMemberError(name: "type", "is neither totp nor hotp", isUnsupported: true)
+        default: throw JSONMemberError(name: "type", "is neither totp, hotp nor steam", isUnsupported: true)
         }
         guard !secret.isEmpty else { throw JSONMemberError(name: "secret", "is empty") }
         guard let algorithm = algorithm.map({ OTPAlgorithm(spelling: $0) }) ?? .sha1 else {
             throw JSONMemberError(name: "algorithm", "is not SHA1, SHA256 or SHA512", isUnsupported: true)
         }
-        guard let digits = digits.map({ Int(exactly: $0).flatMap { OTPDigits($0) } }) ?? .six else {
-            throw JSONMemberError(name: "digits", "is not a number from 4 to 8", isUnsupported: true)
+        let length = isSteam ? nil : digits
+        guard let digits = length.map({ Int(exactly: $0).flatMap { OTPDigits($0) } }) ?? .six else {
+            throw JSONMemberError(name: "digits", "is not a number from 4 to 10", isUnsupported: true)
         }
         (self.algorithm, self.digits) = (algorithm, digits)
+        guard isSteam else { return }
+        guard let steam = asSteam else {
+            throw JSONMemberError(
+                name: "type", "is steam, with another hash function or period than Steam's codes have", isUnsupported: true)
+        }
+        self = steam
     }
 }
 

@@ -88,7 +88,7 @@ extension Mechanism.Kind {
         switch (self, other) {
         case (.oath(let left), .oath(let right)):
             left.secret == right.secret && left.algorithm == right.algorithm && left.digits == right.digits
-                && left.factor.isAlike(right.factor)
+                && left.encoding == right.encoding && left.factor.isAlike(right.factor)
         case (.push(let left), .push(let right)): left.secret == right.secret
         default: false
         }

@@ -79,6 +79,14 @@ public struct PushInvitation: Sendable, Hashable {
 }
 
 extension Enrollment {
+    /// Checks that the ForgeRock and Ping SDKs have the codes of this enrollment too: those of 4 to 8 decimal digits.
+    /// - Throws: ``EnrollmentError`` for codes of 9 or 10 digits and for those of Steam.
+    package func requireCodesOfOtherSDKs() throws(EnrollmentError) {
+        guard let oath else { return }
+        guard oath.encoding == .decimal else { throw .steam }
+        guard oath.digits.count <= 8 else { throw EnrollmentError(.invalid, "digits", "not a number from 4 to 8") }
+    }
+
     /// The id of the push mechanism that this enrollment creates; nil when it has no push invitation.
     ///
     /// The id is always the same for an enrollment, so that a device which repeats a failed registration is the same device to

@@ -34,8 +34,12 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The part and the reason.
     public var description: String { "enrollment URI: \(part): \(reason)" }
 
-    /// The error for an account of Steam, whose codes are five letters and digits.
+    /// The error for an account of Steam where its codes, which are five letters and digits, are not supported.
     package static let steam = EnrollmentError(.unsupported, "type", "it is an account of Steam, whose codes are not supported")
+
+    /// The error for an account of Steam whose settings cannot be those of its codes.
+    package static let steamSettings = EnrollmentError(
+        .unsupported, "type", "it is an account of Steam, with another hash function, period or type than Steam's codes have")
 
     private static let repetition = "a parameter is given twice, with different values"
 

@@ -1,5 +1,8 @@
 /// Reads and writes enrollment URIs: `otpauth` (one-time codes), `pushauth` (push) and `mfauth` (both).
 ///
+/// An account of Steam is read from `otpauth://steam`, from `encoder=steam` as KeePassXC writes it, from five digits of the issuer
+/// Steam as programs without Steam's codes write them, and from `steam://SECRET`, which Bitwarden writes without a name.
+///
 /// Reading accepts every form that at least one existing authenticator accepts (protocol/authenticator.md section 1). It rejects
 /// unsafe values: control characters, unknown algorithms and versions, short push secrets, and endpoints that the policy does not
 /// allow. It also rejects text from which programs read different accounts: a line break or a second URI inside, and a parameter
@@ -61,8 +64,8 @@ public enum EnrollmentURI {
         return ["secret=", "&s=", "?s="].contains(where: { names.contains($0) }) ? nil : account
     }
 
-    /// The schemes of enrollment URIs, and of Google Authenticator's exports.
-    private static let schemes = ["otpauth", "otpauth-migration", "pushauth", "mfauth"]
+    /// The schemes of enrollment URIs, of Steam's secrets, and of Google Authenticator's exports.
+    private static let schemes = ["otpauth", "otpauth-migration", "pushauth", "mfauth", "steam"]
 
     /// Returns the positions in a text at which an enrollment URI or an export of Google Authenticator begins.
     package static func starts(in text: String) -> [String.Index] {

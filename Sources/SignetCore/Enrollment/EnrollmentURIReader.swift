@@ -17,6 +17,7 @@ struct EnrollmentURIReader {
     }
 
     func read() throws(EnrollmentError) -> Enrollment {
+        if parts.scheme == Self.steamScheme { return try steam() }
         guard let scheme = Scheme(rawValue: parts.scheme) else {
             throw EnrollmentError(namesKind ? .invalid : .unsupported, "scheme", "not otpauth, pushauth or mfauth")
         }
@@ -96,6 +97,7 @@ struct EnrollmentURIReader {
 
     /// Reads the account and the settings for one-time codes, and ignores a part for push.
     func readCodes() throws(EnrollmentError) -> Enrollment {
+        if parts.scheme == Self.steamScheme { return try steam() }
         guard let scheme = Scheme(rawValue: parts.scheme), scheme.hasOATH else {
             throw EnrollmentError(.unsupported, "scheme", "not otpauth or mfauth")
         }
@@ -112,10 +114,22 @@ struct EnrollmentURIReader {
         return enrollment
     }
 
+    private static let steamScheme = "steam"
+
+    /// Reads `steam://` and a secret in base32, which names no account.
+    private func steam() throws(EnrollmentError) -> Enrollment {
+        guard let secret = try? Base32.decode(parts.host), !secret.isEmpty else {
+            throw EnrollmentError(.invalid, "secret", "not base32, or empty")
+        }
+        return Enrollment(account: AccountID(issuer: "Steam", accountName: "Untitled"), oath: .steam(secret: Secret(secret)))
+    }
+
     private func oath(of account: AccountID) throws(EnrollmentError) -> OATHSettings {
+        let encoder = parts.optional("encoder")?.lowercased()
+        let isSteam = parts.host == "steam" || encoder == "steam"
         let isTime =
             switch parts.host {
-            case "totp": true
+            case "totp", "steam": true
             case "hotp": false
             case "push" where parts.scheme == Scheme.otpauth.rawValue:
                 throw EnrollmentError(.invalid, "type", "push is enrolled by pushauth or mfauth")
@@ -128,9 +142,10 @@ struct EnrollmentURIReader {
             }
             settings.algorithm = algorithm
         }
-        if let text = parts["digits"] {
+        // KeePassXC writes the number of digits that an account had before it became one of Steam.
+        if !isSteam, let text = parts["digits"] {
             guard let digits = Int(text).flatMap(OTPDigits.init) else {
-                throw EnrollmentError(.invalid, "digits", "not a number from 4 to 8")
+                throw EnrollmentError(.invalid, "digits", "not a number from 4 to 10")
             }
             settings.digits = digits
         }
@@ -139,11 +154,12 @@ struct EnrollmentURIReader {
         let counter = try number("counter", in: 0...UInt64.max) ?? 0
         settings.factor = isTime ? .time(period: period) : .counter(next: counter)
         // The codes of an unknown encoder would be wrong.
-        guard parts.optional("encoder").map({ $0.lowercased() == "steam" }) ?? true else {
-            throw EnrollmentError(.unsupported, "encoder", "not the digits of RFC 4226")
+        guard encoder == nil || encoder == "steam" else {
+            throw EnrollmentError(.unsupported, "encoder", "neither steam nor the digits of RFC 4226")
         }
-        guard parts.optional("encoder") == nil, !settings.isSteam(of: account.issuer) else { throw .steam }
-        return settings
+        guard isSteam || settings.isSteam(of: account.issuer) else { return settings }
+        guard let steam = settings.asSteam else { throw .steamSettings }
+        return steam
     }
 
     private func number<N: FixedWidthInteger>(_ name: String, in range: ClosedRange<N>) throws(EnrollmentError) -> N? {

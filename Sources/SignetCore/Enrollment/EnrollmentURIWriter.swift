@@ -34,10 +34,12 @@ struct EnrollmentURIWriter {
         parameters.append(("secret", oath.secret.withUnsafeBytes { Base32.encode($0) }))
         if namesSHA1 || oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }
         parameters.append(("digits", String(oath.digits.count)))
+        if oath.encoding == .steam { parameters.append(("encoder", "steam")) }
         switch oath.factor {
         case .time(let period):
             parameters.append(("period", String(period.seconds)))
-            return "totp"
+            // A program that does not know Steam's codes refuses this type, and makes no wrong codes.
+            return oath.encoding == .steam ? "steam" : "totp"
         case .counter(let next):
             parameters.append(("counter", String(next)))
             return "hotp"

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The values that determine a one-time code: the secret, the hash function, the length and the moving factor.
+/// The values that determine a one-time code: the secret, the hash function, the length, the encoding and the moving factor.
 public struct OATHSettings: Sendable, Hashable {
     /// The shared key.
     public var secret: Secret
@@ -12,6 +12,8 @@ public struct OATHSettings: Sendable, Hashable {
     public var algorithm: OTPAlgorithm
     /// The number of digits of a code.
     public var digits: OTPDigits
+    /// The way in which a code is written.
+    public var encoding = OTPEncoding.decimal
     /// The moving factor: time or counter.
     public var factor: MovingFactor
 
@@ -28,6 +30,15 @@ public struct OATHSettings: Sendable, Hashable {
         self.factor = factor
     }
 
+    /// Returns the settings of an account of Steam.
+    /// - Parameter secret: The shared key.
+    /// - Returns: Settings with SHA-1, a period of 30 seconds and codes of five letters and digits.
+    public static func steam(secret: Secret) -> OATHSettings {
+        var settings = OATHSettings(secret: secret, digits: .five)
+        settings.encoding = .steam
+        return settings
+    }
+
     /// Returns the code at `date`.
     ///
     /// For HOTP it is the code of the next counter, which the caller must have reserved; see ``reserveCounter()``.
@@ -38,12 +49,15 @@ public struct OATHSettings: Sendable, Hashable {
             let length = Double(period.seconds)
             let start = Date(timeIntervalSince1970: Double(step) * length)
             return OneTimeCode(
-                digits: HOTP.code(secret: secret, counter: step, digits: digits, algorithm: algorithm),
-                basis: .time(start: start, end: start.addingTimeInterval(length)))
+                digits: text(of: step), basis: .time(start: start, end: start.addingTimeInterval(length)))
         case .counter(let next):
-            return OneTimeCode(
-                digits: HOTP.code(secret: secret, counter: next, digits: digits, algorithm: algorithm), basis: .counter(next))
+            return OneTimeCode(digits: text(of: next), basis: .counter(next))
         }
+    }
+
+    /// Returns the code of a step or a counter.
+    func text(of counter: UInt64) -> String {
+        encoding.text(of: HOTP.binary(secret: secret, counter: counter, algorithm: algorithm), digits: digits)
     }
 
     /// Reserves the next HOTP counter.
@@ -58,11 +72,19 @@ public struct OATHSettings: Sendable, Hashable {
         return self
     }
 
-    /// Returns true for the settings that other programs write for an account of Steam: TOTP codes of five digits.
+    /// Returns true for the settings that programs without Steam's codes write for an account of Steam: TOTP codes of five digits.
     ///
-    /// Steam's codes are letters and digits, so these settings would generate wrong codes.
+    /// Steam's codes are letters and digits, so these settings would generate wrong codes; ``asSteam`` has the right ones.
     package func isSteam(of issuer: String) -> Bool {
         guard case .time = factor else { return false }
-        return digits.count == 5 && issuer.lowercased() == "steam"
+        return digits == .five && issuer.lowercased() == "steam"
+    }
+
+    /// The settings of Steam with this secret; nil when the hash function or the moving factor is not that of Steam.
+    ///
+    /// The number of digits is ignored: programs write different numbers for Steam's codes, which always have five characters.
+    package var asSteam: OATHSettings? {
+        guard algorithm == .sha1, factor == .time(period: .thirtySeconds) else { return nil }
+        return .steam(secret: secret)
     }
 }

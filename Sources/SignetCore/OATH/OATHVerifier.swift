@@ -108,8 +108,6 @@ public struct OATHVerifier: Sendable, Hashable {
     }
 
     private func isRight(_ code: String, counter: UInt64) -> Bool {
-        ConstantTime.areEqual(
-            code,
-            HOTP.code(secret: settings.secret, counter: counter, digits: settings.digits, algorithm: settings.algorithm))
+        ConstantTime.areEqual(code, settings.text(of: counter))
     }
 }

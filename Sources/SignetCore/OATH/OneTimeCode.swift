@@ -6,7 +6,7 @@ public import Foundation
 
 /// A one-time code to show to the user, with its validity.
 public struct OneTimeCode: Sendable, Hashable {
-    /// The digits, with leading zeros.
+    /// The digits, with leading zeros; letters and digits for ``OTPEncoding/steam``.
     public let digits: String
     /// The step or counter that determined the code.
     public let basis: Basis

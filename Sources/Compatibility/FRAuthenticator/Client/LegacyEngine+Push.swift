@@ -13,6 +13,7 @@ extension LegacyEngine {
     func enroll(uri: String) async throws -> Mechanism {
         do {
             let enrollment = try EnrollmentURI.parse(ignoringDamagedPoliciesOf: uri, policy: settings.endpoints)
+            try enrollment.requireCodesOfOtherSDKs()
             // The ForgeRock SDK has codes of 6 and of 8 digits only.
             if let digits = enrollment.oath?.digits.count, ![6, 8].contains(digits) {
                 throw MechanismError.invalidInformation("digits (\(digits))")

@@ -81,7 +81,7 @@ public class Mechanism: NSObject, NSSecureCoding, Codable, @unchecked Sendable {
     public func encode(with coder: NSCoder) {
         let value = core
         var members = value.legacyMembers
-        members["type"] = .string(value.kindName.rawValue)
+        members["type"] = .string(value.oathType)
         members["version"] = .integer(1)
         LegacyArchive.mechanism.write(members, [("timeAdded", value.timeAdded)], to: coder)
     }
@@ -113,11 +113,11 @@ public class OathMechanism: Mechanism, @unchecked Sendable {
 
     /// The number of digits in a code.
     ///
-    /// A new value, from 4 to 8, is for the codes of this object only: a number that no code can have changes nothing, and the
-    /// SDK stores what was enrolled.
+    /// A new value, from 4 to 8, is for the codes of this object only: another number changes nothing, and the SDK stores what was
+    /// enrolled.
     public var digits: Int {
         get { (settings?.digits ?? .six).count }
-        set { if let digits = OTPDigits(newValue) { change { $0.digits = digits } } }
+        set { if newValue <= 8, let digits = OTPDigits(newValue) { change { $0.digits = digits } } }
     }
 
     /// The hash algorithm of the codes.

@@ -12,7 +12,7 @@ extension SignetCore.Mechanism {
         switch kind {
         case .oath(let settings):
             members["type"] = .string("otpauth")
-            members["oathType"] = .string(kindName.rawValue)
+            members["oathType"] = .string(oathType)
             members["secret"] = .string(Base32.encode(settings.secret.bytes))
             members["algorithm"] = .string(settings.algorithm.rawValue.lowercased())
             members["digits"] = .integer(Int64(settings.digits.count))
@@ -49,13 +49,19 @@ extension SignetCore.Mechanism {
         try self.init(forgeRock: members, defaultTime: Date(timeIntervalSince1970: 0))
     }
 
+    /// `totp` or `hotp`; `steam` for codes of Steam, which the ForgeRock SDK does not have and refuses by this type.
+    ///
+    /// Such a mechanism can only be in a vault that the command line shares with the app.
+    var oathType: String { oath?.encoding == .steam ? "steam" : kindName.rawValue }
+
     /// `issuer-accountName-type`.
     var legacyIdentifier: String { "\(account.legacyIdentifier)-\(kindName.rawValue)" }
 }
 
 extension OATHSettings {
-    /// Returns these settings, with the digits and the period that the app gave an object.
+    /// Returns these settings, with the digits and the period that the app gave an object; those of Steam unchanged.
     func shown(as shown: OATHSettings) -> OATHSettings {
+        guard encoding == .decimal else { return self }
         var settings = self
         settings.digits = shown.digits
         if case .time = settings.factor, case .time = shown.factor { settings.factor = shown.factor }
