@@ -15,6 +15,8 @@ public struct ImportReport: Sendable, Hashable {
         ///
         /// Some programs leave out other hash functions too. The codes of such an account are wrong.
         public let assumesSHA1: Bool
+        /// True when the codes are those of Steam, which are letters and digits.
+        public let isSteam: Bool
         /// The account name in the file; nil when the mechanism was imported under that name.
         public internal(set) var renamedFrom: String?
     }
@@ -196,7 +198,9 @@ struct ImportPlan {
         mechanisms.append(mechanism)
         holders[id, default: []].append(mechanism)
         report.imported.append(
-            ImportReport.Entry(account: id, kind: mechanism.kindName, assumesSHA1: imported.assumesSHA1))
+            ImportReport.Entry(
+                account: id, kind: mechanism.kindName, assumesSHA1: imported.assumesSHA1,
+                isSteam: mechanism.oath?.encoding == .steam))
     }
 
     /// Adds a mechanism whose name is taken under the first free one of `name (2)`, `name (3)` and so on.

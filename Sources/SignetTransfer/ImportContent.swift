@@ -260,7 +260,7 @@ struct ImportBuilder {
         var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
         (imported.timeAdded, imported.userID, imported.resourceID) = (timeAdded, mechanism.userID, mechanism.resourceID)
         imported.unknownMembers = mechanism.unknownMembers
-        imported.assumesSHA1 = assumesSHA1 && mechanism.kindName != .push
+        imported.assumesSHA1 = assumesSHA1 && mechanism.oath?.encoding == .decimal
         add(imported, to: mechanism.account)
     }
 

@@ -3,6 +3,9 @@ import SignetCore
 /// One entry of another authenticator's export: the settings of one-time codes and their account.
 ///
 /// All formats have the same members under different names, so this type validates the members for all formats.
+///
+/// An account of Steam has the type `steam`. Programs without Steam's codes write it as `totp` with five digits of the issuer
+/// Steam, which ``add(to:)`` recognizes. ``init(number:text:)`` reads the text `steam://` and a secret.
 struct ImportedCode {
     /// The number of the entry in the file, from 1.
     let number: Int
@@ -12,7 +15,7 @@ struct ImportedCode {
     var account: String?
     /// The issuer to show; nil when it is the issuer of the code.
     var displayIssuer: String?
-    /// The type: `totp`, `hotp`, or another type of the file format, in upper or lower case.
+    /// The type: `totp`, `hotp`, `steam`, or another type of the file format, in upper or lower case.
     var type: String?
     /// The secret, decoded from base32 or taken as bytes, or the error for one that can't be decoded; nil when it is missing.
     var secret: Result<[UInt8], JSONMemberError>?
@@ -45,6 +48,18 @@ struct ImportedCode {
         counter = lenientInteger("counter", in: parameters)
     }
 
+    /// Creates an entry from the text of a password manager: `steam://` and a secret in base32, or a secret of TOTP alone.
+    ///
+    /// Returns nil for another URI, which `URIList.add(_:at:to:policy:)` reads.
+    init?(number: Int, text: String) {
+        let text = text.trimmingWhitespace()
+        let scheme = "steam://"
+        let isSteam = text.lowercased().hasPrefix(scheme)
+        guard isSteam || !text.contains("://") else { return nil }
+        self.init(number: number, secret: .string(isSteam ? String(text.dropFirst(scheme.count)) : text), parameters: nil)
+        type = isSteam ? "steam" : "totp"
+    }
+
     /// Returns a number of the file; nil when it is missing, null, or not an integer, which makes the entry invalid.
     mutating func lenientInteger(_ name: String, in members: JSONValue?) -> Int64? {
         guard let value = members?[name], value != .null else { return nil }
@@ -55,12 +70,15 @@ struct ImportedCode {
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.
     func add(to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
-            let settings = try settings()
-            guard !settings.isSteam(of: id.issuer), !settings.isSteam(of: originalIssuer ?? "") else {
-                return builder.skip(SkippedEntry(name, type: "steam", .unsupportedType, EnrollmentError.steam.reason))
+            var settings = try settings()
+            if settings.isSteam(of: id.issuer) || settings.isSteam(of: originalIssuer ?? "") {
+                guard let steam = settings.asSteam else {
+                    return builder.skip(SkippedEntry(name, type: "steam", .unsupportedType, EnrollmentError.steamSettings.reason))
+                }
+                settings = steam
             }
             var mechanism = ImportedMechanism(kind: .oath(settings))
-            mechanism.assumesSHA1 = algorithm == nil
+            mechanism.assumesSHA1 = algorithm == nil && settings.encoding == .decimal
             builder.add(mechanism, to: id)
         } catch {
             return builder.skip(SkippedEntry(name, type: SkippedEntry.shownType(type), error))
@@ -93,8 +111,10 @@ struct ImportedCode {
         let settings = try OATHSettings(
             type: type, secret: try secret.get(), algorithm: algorithm, digits: digits, period: period,
             counter: counter.flatMap { UInt64(exactly: $0) })
-        // A counter has no default: one that can't be read is an error above.
-        let relevant = if case .time = settings.factor { ["algorithm", "digits", "period"] } else { ["algorithm", "digits"] }
+        // A counter has no default: one that can't be read is an error above. Codes of Steam have one length.
+        var relevant = ["algorithm"]
+        if settings.encoding == .decimal { relevant.append("digits") }
+        if case .time = settings.factor { relevant.append("period") }
         for name in relevant where unreadable.contains(name) {
             throw JSONMemberError(name: name, "can't be read")
         }

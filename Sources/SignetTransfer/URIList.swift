@@ -1,12 +1,13 @@
 import SignetCore
 
-/// A list of URIs, one per line: `otpauth` URIs, and `otpauth-migration` URIs, which may be parts of one export.
+/// A list of URIs, one per line: `otpauth` URIs, `steam://` and a secret, and `otpauth-migration` URIs, which may be parts of one
+/// export.
 ///
 /// Empty lines and lines that begin with `#` are ignored. A line without a URI is reported, and so is the URI in the line before it,
 /// which may be incomplete.
 enum URIList {
     private static let migrationScheme = "otpauth-migration://"
-    private static let enrollmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
+    private static let enrollmentSchemes = ["otpauth://", "pushauth://", "mfauth://", "steam://"]
 
     /// Returns `google` or `otpauth` according to the first line that is not ignored; nil when that line has none of these
     /// schemes.
@@ -113,7 +114,7 @@ enum URIList {
         do {
             (enrollment, namesAlgorithm) = try EnrollmentURI.parseListed(uri, policy: policy)
         } catch {
-            let type = error == .steam ? "steam" : "unknown"
+            let type = error == .steamSettings ? "steam" : "unknown"
             return skip(uri, at: location, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
         }
         guard enrollment.push == nil else {
@@ -124,7 +125,7 @@ enum URIList {
         var mechanism = ImportedMechanism(kind: .oath(oath))
         mechanism.userID = enrollment.userID
         mechanism.resourceID = enrollment.oathResourceID
-        mechanism.assumesSHA1 = !namesAlgorithm
+        mechanism.assumesSHA1 = !namesAlgorithm && oath.encoding == .decimal
         builder.add(mechanism, to: enrollment.account)
         builder.describe(enrollment.account) { account in
             account.imageURL = account.imageURL ?? enrollment.imageURL
@@ -152,7 +153,7 @@ enum URIList {
 
     private static func foreignKind(_ uri: String) -> String? {
         let text = uri.lowercased()
-        let kind = ["steam", "yandex", "yaotp", "motp"].first { kind in
+        let kind = ["yandex", "yaotp", "motp"].first { kind in
             text.hasPrefix("otpauth://\(kind)/") || text.contains("encoder=\(kind)")
         }
         return kind == "yaotp" ? "yandex" : kind

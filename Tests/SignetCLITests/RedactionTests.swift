@@ -53,6 +53,7 @@ struct RedactionTests {
         #expect(redacted("otpauth:x?secret=AAAA") == "<URI>")
         #expect(redacted("https://am.example.test/am: no") == "https://am.example.test/am: no")
         #expect(redacted("auth: no") == "auth: no")
+        #expect(redacted("open Steam://AAAA: no") == "open <URI> no" && redacted("Steam:gordon: no") == "Steam:gordon: no")
         let line: TerminalText = "no account called '\("otpauth://totp/x?secret=AAAA")'"
         #expect(line.description == "no account called '<URI>'")
     }

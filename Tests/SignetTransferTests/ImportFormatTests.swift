@@ -50,17 +50,22 @@ struct ImportFormatTests {
     @Test("Every entry is imported or reported with a reason", arguments: lists)
     func importsOrReportsEveryEntry(file: File) throws {
         let content = try file.content()
-        #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
+        #expect(
+            content.accounts.map(\.id) == [
+                TransferFixture.bank, TransferFixture.alone, TransferFixture.steam, TransferFixture.long,
+            ])
         let bank = [
             try TransferFixture.totp(TransferFixture.secret, .sha256, digits: 8, period: 60),
             try TransferFixture.hotp(counter: 7),
         ]
         #expect(content.kinds(of: TransferFixture.bank) == bank)
         #expect(content.kinds(of: TransferFixture.alone) == [try TransferFixture.totp(TransferFixture.other, .sha512)])
+        let steam = OATHSettings.steam(secret: Secret(try Base32.decode(TransferFixture.other)))
+        #expect(content.kinds(of: TransferFixture.steam) == [.oath(steam)])
+        #expect(content.kinds(of: TransferFixture.long) == [try TransferFixture.totp(TransferFixture.other, digits: 10)])
         #expect(
             content.skipped.rows == [
-                ["Games: gamer", "steam", "unsupportedType"], ["Old: hash", "totp", "unsupportedAlgorithm"],
-                ["Long: code", "totp", "unsupportedDigits"], ["Broken: secret", "totp", "invalid"],
+                ["Old: hash", "totp", "unsupportedAlgorithm"], ["Broken: secret", "totp", "invalid"],
                 ["Harbor Bank: mira", "totp", "duplicate"], ["Harbor Bank: mira", "totp", "nameTaken"],
                 ["Bell: mira", "totp", "invalid"],
             ])
@@ -86,15 +91,20 @@ struct ImportFormatTests {
         }
     }
 
-    @Test("URI list: Entries that register with a server and entries of Steam are reported")
+    @Test("URI list: Entries of Steam are imported, and entries that register with a server are reported")
     func reportsUnsupportedURIs() throws {
         let content = try ImportFormat.otpauth.read(TransferFixture.bytes("otpauth.txt"))
-        #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
+        let other = AccountID(issuer: "Games", accountName: "other")
+        #expect(
+            content.accounts.map(\.id) == [
+                TransferFixture.bank, TransferFixture.alone, TransferFixture.steam, TransferFixture.long, other,
+            ])
+        let steam = OATHSettings.steam(secret: Secret(try Base32.decode(TransferFixture.other)))
+        for id in [TransferFixture.steam, other] { #expect(content.kinds(of: id) == [.oath(steam)]) }
         let skipped = content.skipped.map { [$0.type, $0.reason.rawValue] }
         #expect(
             skipped == [
-                ["steam", "unsupportedType"], ["unknown", "unsupportedAlgorithm"], ["unknown", "unsupportedDigits"],
-                ["unknown", "invalid"], ["totp", "duplicate"], ["totp", "nameTaken"], ["steam", "unsupportedType"],
+                ["unknown", "unsupportedAlgorithm"], ["unknown", "invalid"], ["totp", "duplicate"], ["totp", "nameTaken"],
                 ["push", "needsServer"],
             ])
     }

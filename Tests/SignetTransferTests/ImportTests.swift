@@ -16,10 +16,12 @@ struct ImportTests {
             let authenticator = AuthenticatorFixture(store: store).authenticator
             let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
             let first = try await authenticator.importAccounts(content)
-            #expect(first.imported.map(\.kind) == [.totp, .hotp, .totp])
+            #expect(first.imported.map(\.kind) == [.totp, .hotp, .totp, .totp, .totp])
             #expect(first.skipped == content.skipped)
             let stored = try await authenticator.accounts()
-            #expect(Set(stored.map(\.account.id)) == [TransferFixture.bank, TransferFixture.alone])
+            #expect(Set(stored.map(\.account.id)) == Set(content.accounts.map(\.id)))
+            let storedSteam = stored.first { $0.account.id == TransferFixture.steam }?.mechanisms.map(\.kind)
+            #expect(storedSteam == content.kinds(of: TransferFixture.steam))
             let storedBank = stored.first { $0.account.id == TransferFixture.bank }
             let bank = try #require(storedBank)
             #expect(
@@ -28,7 +30,7 @@ struct ImportTests {
 
             let second = try await authenticator.importAccounts(content)
             #expect(second.imported.isEmpty)
-            #expect(second.skipped.suffix(3).map(\.reason) == [.duplicate, .duplicate, .duplicate])
+            #expect(second.skipped.suffix(5).map(\.reason) == Array(repeating: .duplicate, count: 5))
             #expect(try await authenticator.accounts() == stored)
         }
     }
@@ -97,7 +99,7 @@ struct ImportTests {
             await #expect(throws: StoreError.self) { try await authenticator.importAccounts(content) }
             faulty.reset()
             #expect(try await authenticator.accounts().isEmpty)
-            #expect(try await authenticator.importAccounts(content).imported.count == 3)
+            #expect(try await authenticator.importAccounts(content).imported.count == 5)
         }
     }
 

@@ -89,9 +89,55 @@ struct ImportedValueTests {
         }
         let file = #"{"schemaVersion":4,"services":[\#(services.joined(separator: ","))]}"#
         let content = try ImportFormat.read(Array(file.utf8))
-        #expect(content.accounts.isEmpty)
-        #expect(content.skipped.map(\.type) == ["steam", "steam"])
-        #expect(content.skipped.map(\.reason) == [.unsupportedType, .unsupportedType])
+        #expect(content.accounts.map(\.id.issuer) == ["Games", "Old games"] && content.skipped.isEmpty)
+        let steam = OATHSettings.steam(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")))
+        for account in content.accounts {
+            #expect(account.mechanisms.map(\.kind) == [.oath(steam)])
+            #expect(account.mechanisms.first?.assumesSHA1 == false)
+        }
+    }
+
+    @Test(
+        "An entry of Steam is read with any number of digits, and refused with another hash function or period",
+        arguments: [
+            ("\"digits\":6", true), ("\"digits\":\"five\"", true), ("\"algorithm\":\"SHA1\",\"period\":30", true),
+            ("\"algorithm\":\"SHA256\"", false), ("\"period\":60", false), ("\"period\":\"x\"", false),
+        ])
+    func readsSteamSettings(members: String, isRead: Bool) throws {
+        let file = #"[{"secret":"JBSWY3DPEHPK3PXP","issuer":"Valve","label":"gordon","type":"STEAM",\#(members)}]"#
+        let content = try ImportFormat.read(Array(file.utf8))
+        let kinds = content.accounts.flatMap(\.mechanisms).map(\.kind)
+        let steam = OATHSettings.steam(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")))
+        #expect(kinds == (isRead ? [.oath(steam)] : []))
+        #expect(content.skipped.count == (isRead ? 0 : 1))
+    }
+
+    @Test("A list of secrets of Steam, as Bitwarden writes them, is read", arguments: ["steam", "STEAM"])
+    func readsSteamList(scheme: String) throws {
+        let content = try ImportFormat.read(Array("\(scheme)://JBSWY3DPEHPK3PXP\n".utf8))
+        let steam = OATHSettings.steam(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")))
+        #expect(content.accounts.map(\.id.issuer) == ["Steam"])
+        #expect(content.accounts.first?.mechanisms.map(\.kind) == [.oath(steam)])
+        let damaged = try ImportFormat.read(Array("steam://JBSWY3DPEHPK3P!!\n".utf8))
+        #expect(damaged.skipped.map(\.name) == ["line 1"] && damaged.accounts.isEmpty)
+        #expect(damaged.skipped.first?.detail.contains("JBSW") == false)
+    }
+
+    // MARK: Digits
+
+    @Test("Nine and ten digits are read, and three or eleven are reported", arguments: formats)
+    func readsLongCodes(format: ImportFormat) throws {
+        for digits in [9, 10] {
+            let content = try Self.content(format, digits: String(digits), period: "30")
+            guard case .oath(let settings)? = content.accounts.first?.mechanisms.first?.kind else {
+                Issue.record("the entry was not read: \(content.skipped)")
+                continue
+            }
+            #expect(settings.digits.count == digits)
+        }
+        for digits in ["3", "11"] {
+            #expect(try Self.content(format, digits: digits, period: "30").skipped.map(\.reason) == [.unsupportedDigits])
+        }
     }
 
     // MARK: Repeated parameters

@@ -44,12 +44,8 @@ struct ProgramFileTests {
         var testDescription: String { name }
     }
 
-    private static let common: [String: SkippedEntry.Reason] = [
-        "steam": .unsupportedType, "ten": .unsupportedDigits, "twin2": .nameTaken,
-    ]
-    private static let sorted: [String: SkippedEntry.Reason] = [
-        "steam": .unsupportedType, "ten": .unsupportedDigits, "twin1": .nameTaken,
-    ]
+    private static let common: [String: SkippedEntry.Reason] = ["twin2": .nameTaken]
+    private static let sorted: [String: SkippedEntry.Reason] = ["twin1": .nameTaken]
 
     static let files = [
         File(name: "aegis-by-spec-v2-plain.json", format: .aegis, skipped: common),
@@ -74,15 +70,14 @@ struct ProgramFileTests {
             name: "keepassxc-2.7.4.xml", format: .keePassXML, absent: ["hotp0", "hotp5", "hotp53"], skipped: common,
             otherSkips: 5),
         File(
-            name: "python-pskc-1.4-plain.xml", format: .pskc, absent: ["steam"],
-            skipped: ["ten": .unsupportedDigits, "twin2": .nameTaken]),
+            name: "python-pskc-1.4-plain.xml", format: .pskc, absent: ["steam"], skipped: common),
         File(
             name: "google-v2-3batches.txt", format: .google, absent: ["sha512-7-60", "ten", "period15", "steam"],
             skipped: ["twin2": .nameTaken]),
         // The program names no hash function, and does not escape the label.
         File(
             name: "numberstation-1.3.0.txt", format: .otpauth, absent: ["steam"],
-            skipped: ["ten": .unsupportedDigits, "twin2": .nameTaken, "percent": .invalid],
+            skipped: ["twin2": .nameTaken, "percent": .invalid],
             wrong: ["sha256-8", "sha512-7-60"]),
     ]
 
@@ -133,7 +128,7 @@ struct ProgramFileTests {
         let details = content.skipped.map { "\($0.name) [\($0.type)] \($0.detail.prefix(8))" }
         #expect(
             details == [
-                "Ten Digits: dave [unknown] line 4: ", "Steam: gordon [steam] line 9: ", "🦊 Fox: heidi [unknown] line 12:",
+                "🦊 Fox: heidi [unknown] line 12:",
                 "ivan@example.com: ivan@example.com [unknown] line 12:", "Twin: bob [totp] another ",
                 "Müller & Söhne 100%: a+b?c#d@x.org [unknown] line 16:",
                 "Colon Ltd: corp:mallory [unknown] line 16:",

@@ -10,6 +10,8 @@ enum TransferFixture {
     static let other = "JBSWY3DPEHPK3PXP"
     static let bank = AccountID(issuer: "Harbor Bank", accountName: "mira")
     static let alone = AccountID(issuer: "alone", accountName: "alone")
+    static let steam = AccountID(issuer: "Games", accountName: "gamer")
+    static let long = AccountID(issuer: "Long", accountName: "code")
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 

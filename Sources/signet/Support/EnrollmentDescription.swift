@@ -55,6 +55,7 @@ struct EnrollmentDescription {
             }
         return [
             ("algorithm", .string(oath.algorithm.rawValue)), ("digits", .integer(Int64(oath.digits.count))), factor,
+            ("encoding", .string(oath.encoding == .steam ? "steam" : nil)),
             ("secret", .string(oath.secret.description)),
         ]
     }

@@ -39,7 +39,7 @@ struct ImportDescription {
                     JSONText.object([
                         "issuer": .string(entry.account.issuer), "account": .string(entry.account.accountName),
                         "type": .string(entry.kind.rawValue), "assumesSHA1": .bool(entry.assumesSHA1),
-                        "renamedFrom": .string(entry.renamedFrom),
+                        "encoding": .string(entry.isSteam ? "steam" : nil), "renamedFrom": .string(entry.renamedFrom),
                     ])
                 }),
             "bareAccounts": .array(
@@ -58,7 +58,8 @@ extension ImportReport.Entry {
     fileprivate var line: TerminalText {
         let name = renamedFrom.map { "  renamed: \($0) has another secret" } ?? ""
         let algorithm = assumesSHA1 ? "  SHA1 assumed: no hash function is named" : ""
-        return "  \(account.issuer): \(account.accountName)  [\(kind.rawValue)]\(name)\(algorithm)"
+        let encoding = isSteam ? "  codes of Steam" : ""
+        return "  \(account.issuer): \(account.accountName)  [\(kind.rawValue)]\(encoding)\(name)\(algorithm)"
     }
 }
 

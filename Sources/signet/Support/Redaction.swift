@@ -4,7 +4,7 @@
 enum Redaction {
     static let replacement = "<URI>"
 
-    private static let schemes = ["otpauth", "otpauth-migration", "pushauth", "mfauth"]
+    private static let schemes = ["otpauth", "otpauth-migration", "pushauth", "mfauth", "steam"]
 
     /// The arguments of this process that contain an enrollment URI, without the name of their option; the longest first.
     private static let arguments = CommandLine.arguments.flatMap(values).filter(namesScheme).sorted { $0.count > $1.count }
@@ -40,6 +40,8 @@ enum Redaction {
         for colon in bytes.indices where bytes[colon] == UInt8(ascii: ":") {
             for scheme in schemes {
                 guard let start = bytes.index(colon, offsetBy: -scheme.utf8.count, limitedBy: bytes.startIndex) else { continue }
+                // `Steam:name` is an account of the issuer Steam.
+                if scheme == "steam", !bytes[colon...].starts(with: "://".utf8) { continue }
                 // The bit 0x20 is set in lower-case letters and in the hyphen.
                 if bytes[start..<colon].elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }) { return start }
             }
