@@ -24,6 +24,15 @@ extension Authenticator {
         return EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account))
     }
 
+    /// Returns the picture of an account.
+    /// - Parameter account: The account, which names its picture.
+    /// - Returns: The picture; nil when the account has none, or when the picture cannot be read.
+    /// - Throws: The errors of the store.
+    public func icon(of account: Account) async throws(StoreError) -> AccountIcon? {
+        guard let id = account.iconID else { return nil }
+        return try await store.read { records throws(StoreError) in try records.icon(id) }
+    }
+
     /// Changes the names that are shown for an account.
     ///
     /// Nil or an empty string restores the name of the enrollment. Everything else of the account stays.

@@ -141,9 +141,9 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case deviceToken
     /// A response that was sent to a server and whose outcome is not known yet.
     case sentAnswer
-    /// A group of accounts. Reserved for a later version.
+    /// A group of accounts. Reserved for a later version: an account has the names of its groups.
     case group
-    /// The picture of an account. Reserved for a later version.
+    /// The picture of an account.
     case icon
     /// The mark that a record was removed, for copies that are merged. Reserved for a later version.
     case tombstone

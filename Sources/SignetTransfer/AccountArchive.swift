@@ -15,6 +15,8 @@ public struct AccountArchive: Sendable, Hashable {
     public var mechanisms: [Mechanism]
     /// The push messages, if they were included.
     public var notifications: [PushNotification]
+    /// The pictures that the accounts name.
+    public var icons: [AccountIcon] = []
     /// The time at which the archive was created.
     public let createdAt: Date
     /// The entries of an opened archive that cannot be read.
@@ -25,7 +27,7 @@ public struct AccountArchive: Sendable, Hashable {
     /// The maximum size of an archive in bytes.
     public static let maxLength = 256 << 20
 
-    /// Creates an archive of these values.
+    /// Creates an archive of these values, without pictures.
     public init(accounts: [Account], mechanisms: [Mechanism], notifications: [PushNotification] = [], createdAt: Date) {
         self.accounts = accounts
         self.mechanisms = mechanisms
@@ -94,6 +96,7 @@ public struct AccountArchive: Sendable, Hashable {
     public func content(policy: EndpointPolicy) -> ImportContent {
         var builder = ImportBuilder()
         var known: Set<AccountID> = []
+        let pictures = Dictionary(icons.map { ($0.id, $0) }) { first, _ in first }
         for account in accounts {
             guard account.isSafeToShow else {
                 builder.refuse(account.id)
@@ -101,7 +104,9 @@ public struct AccountArchive: Sendable, Hashable {
                 continue
             }
             known.insert(account.id)
-            builder.add(account, timeAdded: account.timeAdded)
+            let icon = account.iconID.flatMap { pictures[$0] }
+            builder.leaveOut("icon", account.iconID != nil && icon == nil)
+            builder.add(account, timeAdded: account.timeAdded, icon: icon)
         }
         for mechanism in mechanisms {
             if !known.contains(mechanism.account) { builder.refuse(mechanism.account) }
@@ -126,8 +131,10 @@ public struct AccountArchive: Sendable, Hashable {
 extension Account {
     /// True when all texts of the account are safe to show.
     fileprivate var isSafeToShow: Bool {
-        [id.issuer, id.accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lockingPolicy]
-            .allSatisfy { $0?.isSafeToShow ?? true }
+        let texts = [
+            id.issuer, id.accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lockingPolicy, iconName,
+        ]
+        return texts.allSatisfy { $0?.isSafeToShow ?? true } && groups.allSatisfy { $0.isSafeToShow }
     }
 }
 
@@ -163,12 +170,14 @@ extension SkippedEntry {
 
 extension AccountArchive {
     private var members: [String: JSONValue] {
-        [
+        var members: [String: JSONValue] = [
             "createdAt": .number(createdAt.timeIntervalSinceReferenceDate),
             "accounts": .array(accounts.map { .object($0.storedMembers) }),
             "mechanisms": .array(mechanisms.map { .object($0.storedMembers) }),
             "notifications": .array(notifications.map { .object($0.storedMembers) }),
         ]
+        if !icons.isEmpty { members["icons"] = .array(icons.map { .object($0.storedMembers) }) }
+        return members
     }
 
     private init(members: JSONMembers) throws(ImportError) {
@@ -179,6 +188,8 @@ extension AccountArchive {
         accounts = try values(Account.self, members, "accounts", type: "account")
         mechanisms = try values(Mechanism.self, members, "mechanisms", type: "mechanism")
         notifications = try values(PushNotification.self, members, "notifications", type: "notification")
+        // Archives of version 0.1.0 have no pictures.
+        if members["icons"] != nil { icons = try values(AccountIcon.self, members, "icons", type: "icon") }
     }
 
     /// Decodes the values of a list.

@@ -120,13 +120,23 @@ enum AegisFile {
     private static func gather(_ content: JSONValue) throws(ImportError) -> ImportContent {
         try checkVersion(content["version"], newest: newestContent, part: "db.version")
         var builder = ImportBuilder()
+        let groups = ImportedDetails.groupNames(content["groups"], id: "uuid", name: "name")
         for (index, entry) in try format.entries(content["entries"], part: "db.entries").enumerated() {
-            code(entry, number: index + 1).add(to: &builder)
-            builder.leaveOut("icon", entry["icon"]?.string != nil)
-            builder.leaveOut("note", entry["note"]?.string.map { !$0.isEmpty } ?? false)
-            builder.leaveOut("group", entry["group"]?.string != nil || entry["groups"]?.array.map { !$0.isEmpty } ?? false)
+            var code = code(entry, number: index + 1)
+            code.details = details(entry, groups: groups)
+            code.add(to: &builder)
         }
         return builder.content
+    }
+
+    /// Returns the groups, the note and the icon of an entry, whose groups are ids since content of version 3 and a name before.
+    private static func details(_ entry: JSONValue, groups: [String: String]) -> ImportedDetails {
+        var details = ImportedDetails()
+        for id in entry["groups"]?.array ?? [] { details.addGroup(id: id.string, in: groups) }
+        details.addGroup(entry["group"]?.string)
+        details.setNote(entry["note"]?.string)
+        details.setIcon(entry["icon"]?.string)
+        return details
     }
 
     private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {

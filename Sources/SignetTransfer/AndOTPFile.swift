@@ -49,9 +49,10 @@ enum AndOTPFile {
     private static func gather(_ entries: JSONValue) throws(ImportError) -> ImportContent {
         var builder = ImportBuilder()
         for (index, entry) in try format.entries(entries, part: "file").enumerated() {
-            code(entry, number: index + 1).add(to: &builder)
-            builder.leaveOut("icon", entry["thumbnail"]?.string.map { $0 != "Default" } ?? false)
-            builder.leaveOut("group", entry["tags"]?.array.map { !$0.isEmpty } ?? false)
+            var code = code(entry, number: index + 1)
+            for tag in entry["tags"]?.array ?? [] { code.details.addGroup(tag.string) }
+            code.details.setIconName(entry["thumbnail"]?.string.flatMap { $0 == "Default" ? nil : $0 })
+            code.add(to: &builder)
         }
         return builder.content
     }

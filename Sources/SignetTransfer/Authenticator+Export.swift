@@ -40,9 +40,14 @@ extension Authenticator {
                     "\(damaged.count) records cannot be read; only a backup with skippingDamaged (--skip-damaged) leaves them out"
                 )
             }
-            return AccountArchive(
-                accounts: try records.accounts(), mechanisms: try records.mechanisms(),
+            let accounts = try records.accounts()
+            var archive = AccountArchive(
+                accounts: accounts, mechanisms: try records.mechanisms(),
                 notifications: includingNotifications ? try records.notifications() : [], createdAt: now)
+            for id in Set(accounts.compactMap(\.iconID)).sorted() {
+                if let icon = try records.icon(id) { archive.icons.append(icon) }
+            }
+            return archive
         }
     }
 

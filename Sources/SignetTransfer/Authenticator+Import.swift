@@ -34,8 +34,22 @@ public struct ImportReport: Sendable, Hashable {
         public let policies: [String]
     }
 
+    /// The groups, the note and the icon that an account gets from the file.
+    public struct Details: Sendable, Hashable {
+        /// The account.
+        public let account: AccountID
+        /// The groups that the account did not have before.
+        public let groups: [String]
+        /// True when the account gets a note.
+        public let hasNote: Bool
+        /// True when the account gets an icon: a picture, or the name of one.
+        public let hasIcon: Bool
+    }
+
     /// The imported mechanisms, in the order of the file.
     public internal(set) var imported: [Entry] = []
+    /// The accounts that get groups, a note or an icon from the file.
+    public internal(set) var details: [Details] = []
     /// The imported accounts without an imported mechanism.
     public internal(set) var bareAccounts: [AccountID] = []
     /// The accounts that are more restricted than before.
@@ -54,7 +68,8 @@ extension Authenticator {
     ///
     /// Existing mechanisms are never changed. A mechanism is skipped and reported when its account already has a mechanism of the
     /// same kind, or when its id is in use; therefore no HOTP counter ever moves back. An existing account keeps its names. It
-    /// gets the policies that it doesn't have and, unless it is already locked manually, the lock of the file.
+    /// gets the policies and groups that it doesn't have, a note and an icon if it has none and, unless it is already locked
+    /// manually, the lock of the file.
     /// - Parameters:
     ///   - content: The content of a file; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
     ///   - dryRun: True to return the report without storing anything.
@@ -82,6 +97,7 @@ extension Authenticator {
 /// The changes that an import would make to the current content of a store.
 struct ImportPlan {
     private(set) var accounts: [Account] = []
+    private(set) var icons: [AccountIcon] = []
     private(set) var mechanisms: [Mechanism] = []
     private(set) var notifications: [PushNotification] = []
     private(set) var report = ImportReport()
@@ -125,6 +141,7 @@ struct ImportPlan {
 
     /// Makes the changes.
     func store(in records: any AccountWriter) throws(StoreError) {
+        for icon in icons { try records.save(icon) }
         for account in accounts { try records.save(account) }
         for mechanism in mechanisms {
             try records.save(mechanism)
@@ -150,7 +167,8 @@ struct ImportPlan {
             if let occupant = existing.first(where: { $0.kindName == mechanism.kindName }) {
                 let entry = SkippedEntry.occupied(id, by: occupant.kind, offered: mechanism.kind, where: "here")
                 if entry.reason == .nameTaken, twins != nil {
-                    twins?.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry))
+                    let details = ImportedDetails(imported)
+                    twins?.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry, details: details))
                 } else {
                     skip(entry)
                 }
@@ -175,7 +193,9 @@ struct ImportPlan {
         if mechanisms.count == before { report.bareAccounts.append(id) }
         let account = known?.strengthened(by: imported) ?? Account(imported, now: now)
         if account != known { accounts.append(account) }
+        if let icon = imported.icon, account.iconID == icon.id, known?.iconID != icon.id { icons.append(icon) }
         if let restriction = ImportReport.Restriction(account, before: known) { report.restrictions.append(restriction) }
+        if let details = ImportReport.Details(account, before: known) { report.details.append(details) }
     }
 
     private mutating func add(
@@ -221,6 +241,7 @@ struct ImportPlan {
             var account = ImportedAccount(id: id)
             if let source = sources[twin.account] { account.merge(source) }
             account.displayAccountName = nil
+            account.replaceDetails(with: twin.details)
             account.mechanisms = [twin.mechanism]
             let count = report.imported.count
             try add(account, beside: [], in: records)
@@ -288,6 +309,20 @@ extension ImportReport.Restriction {
     }
 }
 
+extension ImportReport.Details {
+    /// Creates the details that an account did not have before.
+    ///
+    /// Returns nil for an account without any.
+    fileprivate init?(_ account: Account, before: Account?) {
+        self.account = account.id
+        groups = account.groups.filter { before?.groups.contains($0) != true }
+        hasNote = account.note != nil && before?.note == nil
+        hasIcon =
+            (account.iconID != nil || account.iconName != nil) && before?.iconID == nil && before?.iconName == nil
+        if groups.isEmpty, !hasNote, !hasIcon { return nil }
+    }
+}
+
 extension PushNotification {
     fileprivate var shortName: String { "message \(id.prefix(8))" }
 }
@@ -305,16 +340,21 @@ extension Account {
             id: imported.id, displayIssuer: imported.displayIssuer, displayAccountName: imported.displayAccountName,
             imageURL: imported.imageURL, backgroundColor: imported.backgroundColor, timeAdded: imported.timeAdded ?? now,
             policies: imported.policies, lockingPolicy: imported.lockingPolicy)
+        (groups, note) = (imported.groups, imported.note)
+        (iconName, iconID) = (imported.iconName, imported.icon?.id)
         unknownMembers = imported.unknownMembers
     }
 
-    /// Returns the account with the policies and the lock of the file in addition to its own.
+    /// Returns the account with the policies, the lock, the groups, the note and the icon of the file in addition to its own.
     ///
     /// An imported secret must not become usable under weaker rules than it had.
     fileprivate func strengthened(by imported: ImportedAccount) -> Account {
         var account = self
         account.policies.merge(imported.policies) { own, _ in own }
         account.lockingPolicy = lockingPolicy ?? imported.lockingPolicy
+        account.groups += imported.groups.filter { !groups.contains($0) }
+        account.note = note ?? imported.note
+        if iconID == nil, iconName == nil { (account.iconName, account.iconID) = (imported.iconName, imported.icon?.id) }
         return account
     }
 }

@@ -15,7 +15,7 @@ public struct ImportContent: Sendable, Hashable {
     public var notifications: [PushNotification] = []
     /// The entries that cannot be imported, with the reasons.
     public var skipped: [SkippedEntry] = []
-    /// The number of properties of entries that an import does not support, by the name of the property (`icon`, `group`).
+    /// The number of properties of entries that an import does not support, by the name of the property (`icon`, `policy`).
     public var leftOut: [String: Int] = [:]
     /// The skipped mechanisms that an import can store under a second name.
     var twins: [Twin] = []
@@ -27,6 +27,8 @@ public struct ImportContent: Sendable, Hashable {
         let mechanism: ImportedMechanism
         /// The entry that reports the mechanism as skipped.
         let entry: SkippedEntry
+        /// The groups, the note and the icon of the mechanism's entry.
+        let details: ImportedDetails
     }
 
     /// Creates empty content.
@@ -64,6 +66,14 @@ public struct ImportedAccount: Sendable, Hashable {
     public var policies: [String: JSONValue] = [:]
     /// The policy that was named when the account was locked manually.
     public var lockingPolicy: String?
+    /// The names of the groups to which the account belongs.
+    public var groups: [String] = []
+    /// The user's note as UTF-8 text, which is as sensitive as a secret.
+    public var note: Secret?
+    /// The name of an icon in the other program.
+    public var iconName: String?
+    /// The picture of the account.
+    public var icon: AccountIcon?
     /// The mechanisms, at most one of each kind.
     public var mechanisms: [ImportedMechanism] = []
     /// The members of the account in a backup that this version does not know.
@@ -74,7 +84,7 @@ public struct ImportedAccount: Sendable, Hashable {
         self.id = id
     }
 
-    /// Merges another file's data of the same account.
+    /// Merges another file's data of the same account, except its mechanisms, groups, note and icon.
     ///
     /// Values that are missing here are added, and so are policies and the lock.
     mutating func merge(_ other: ImportedAccount) {
@@ -212,17 +222,24 @@ struct ImportBuilder {
 
     /// Adds a mechanism to its account, and creates the account if needed.
     ///
-    /// A second mechanism of the same kind is skipped.
-    mutating func add(_ mechanism: ImportedMechanism, to id: AccountID) {
+    /// A second mechanism of the same kind is skipped, and so are the details of its entry.
+    /// - Parameters:
+    ///   - mechanism: The mechanism.
+    ///   - id: The account.
+    ///   - details: The groups, the note and the icon of the entry.
+    mutating func add(_ mechanism: ImportedMechanism, to id: AccountID, _ details: ImportedDetails = ImportedDetails()) {
         if refused.contains(id) { return skipOrphan(mechanism, of: id) }
         let index = index(of: id)
         guard let other = content.accounts[index].mechanisms.first(where: { $0.kindName == mechanism.kindName }) else {
             content.accounts[index].mechanisms.append(mechanism)
+            for (name, count) in details.leftOut { content.leftOut[name, default: 0] += count }
+            let isComplete = content.accounts[index].add(details)
+            leaveOut("note", !isComplete)
             return
         }
         let entry = SkippedEntry.occupied(id, by: other.kind, offered: mechanism.kind, where: "in the file")
         if entry.reason == .nameTaken {
-            content.twins.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry))
+            content.twins.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry, details: details))
         }
         skip(entry)
     }
@@ -236,7 +253,8 @@ struct ImportBuilder {
     /// - Parameters:
     ///   - account: The account with its names, its policies and its lock.
     ///   - timeAdded: The time of enrollment; nil when the file has none.
-    mutating func add(_ account: Account, timeAdded: Date?) {
+    ///   - icon: The picture of the account, if the file has it.
+    mutating func add(_ account: Account, timeAdded: Date?, icon: AccountIcon? = nil) {
         describe(account.id) { imported in
             imported.displayIssuer = account.displayIssuer
             imported.displayAccountName = account.displayAccountName
@@ -245,6 +263,8 @@ struct ImportBuilder {
             imported.timeAdded = timeAdded
             imported.policies = account.policies
             imported.lockingPolicy = account.lockingPolicy
+            (imported.groups, imported.note) = (account.groups, account.note)
+            (imported.iconName, imported.icon) = (account.iconName, icon)
             imported.unknownMembers = account.unknownMembers
         }
     }
@@ -271,7 +291,7 @@ struct ImportBuilder {
                 content.accounts.append(account)
             } else {
                 describe(account.id) { $0.merge(account) }
-                for mechanism in account.mechanisms { add(mechanism, to: account.id) }
+                for mechanism in account.mechanisms { add(mechanism, to: account.id, ImportedDetails(account)) }
             }
         }
         content.notifications += other.notifications

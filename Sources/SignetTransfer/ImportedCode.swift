@@ -25,6 +25,8 @@ struct ImportedCode {
     var period: Int64?
     /// The next unused counter.
     var counter: Int64?
+    /// The groups, the note and the icon of the entry.
+    var details = ImportedDetails()
     /// The names of the members that the file has in a form that can't be read.
     ///
     /// The default of such a member would generate wrong codes.
@@ -79,7 +81,7 @@ struct ImportedCode {
             }
             var mechanism = ImportedMechanism(kind: .oath(settings))
             mechanism.assumesSHA1 = algorithm == nil && settings.encoding == .decimal
-            builder.add(mechanism, to: id)
+            builder.add(mechanism, to: id, details)
         } catch {
             return builder.skip(SkippedEntry(name, type: SkippedEntry.shownType(type), error))
         }

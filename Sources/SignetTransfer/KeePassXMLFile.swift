@@ -15,23 +15,39 @@ enum KeePassXMLFile {
         let bin = file["Meta"]?["RecycleBinUUID"]?.value
         var builder = ImportBuilder()
         var count = 0
+        let icons = icons(file["Meta"]?["CustomIcons"])
         // The reader limits the depth, so the groups in groups are few.
-        var groups = Array(root.children("Group").reversed())
-        while let group = groups.popLast() {
+        var groups = root.children("Group").reversed().map { (element: $0, parent: "") }
+        while let (group, parent) = groups.popLast() {
             if let bin, group["UUID"]?.value == bin {
                 for _ in 0..<entryCount(in: group) { builder.leaveOut("deleted entry") }
                 continue
             }
+            let name = group["Name"]?.value ?? ""
+            let path = parent.isEmpty || name.isEmpty ? parent + name : "\(parent)/\(name)"
             for entry in group.children("Entry") {
                 count += 1
                 guard count <= ImportFormat.maxEntries else {
                     throw ImportError(.tooLarge, format, "Entry", "more than \(ImportFormat.maxEntries) entries")
                 }
-                add(entry, number: count, to: &builder, policy: policy)
+                var details = ImportedDetails()
+                details.addGroup(path)
+                if let id = entry["CustomIconUUID"]?.value { details.setIcon(icons[id]) }
+                add(entry, number: count, details: details, to: &builder, policy: policy)
             }
-            groups += group.children("Group").reversed()
+            groups += group.children("Group").reversed().map { (element: $0, parent: path) }
         }
         return builder.content
+    }
+
+    /// Returns the pictures of a database in base64, by their ids.
+    private static func icons(_ list: XMLReader.Element?) -> [String: String] {
+        var icons: [String: String] = [:]
+        for icon in list?.children("Icon") ?? [] {
+            guard let id = icon["UUID"]?.value, let data = icon["Data"]?.value else { continue }
+            icons[id] = data.filter { !$0.isWhitespace }
+        }
+        return icons
     }
 
     /// Returns the number of entries in a group and in all groups inside it.
@@ -45,14 +61,16 @@ enum KeePassXMLFile {
     }
 
     private static func add(
-        _ entry: XMLReader.Element, number: Int, to builder: inout ImportBuilder, policy: EndpointPolicy
+        _ entry: XMLReader.Element, number: Int, details: ImportedDetails, to builder: inout ImportBuilder,
+        policy: EndpointPolicy
     ) {
         let pairs = entry.children("String").compactMap { string in string["Key"]?.value.map { ($0, string["Value"]) } }
         let values = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         var fields = values.compactMapValues { $0?.value }
         // KeePass uses the bytes of a secret without an encoding as they are.
         for name in ["TimeOtp-Secret", "HmacOtp-Secret"] where fields[name] != nil { fields[name] = values[name]??.text }
-        builder.leaveOut("note", fields["Notes"] != nil)
+        var details = details
+        if values["Notes"]??.attributes["Protected"] != "True" { details.setNote(fields["Notes"]) }
         // A protected value is encrypted by a key that only the database has.
         guard !values.contains(where: { isForCodes($0.key) && $0.value?.attributes["Protected"] == "True" }) else {
             let name = fields["Title"] ?? "entry \(number)"
@@ -61,9 +79,9 @@ enum KeePassXMLFile {
         let uri = fields["otp"].flatMap { EnrollmentURI.starts(in: $0).first == $0.startIndex ? $0 : nil }
         let codes = codes(fields, number: number, hasURI: uri != nil)
         builder.leaveOut("password", uri == nil && codes.isEmpty)
-        if let uri { URIList.add(uri, at: "entry \(number)", to: &builder, policy: policy) }
+        if let uri { URIList.add(uri, at: "entry \(number)", to: &builder, policy: policy, details: details) }
         for var code in codes {
-            (code.issuer, code.account) = (fields["Title"], fields["UserName"])
+            (code.issuer, code.account, code.details) = (fields["Title"], fields["UserName"], details)
             code.add(to: &builder)
         }
     }

@@ -15,12 +15,28 @@ enum StratumFile {
     static func read(_ bytes: [UInt8]) throws(ImportError) -> ImportContent {
         let file = try format.json(bytes)
         var builder = ImportBuilder()
-        for (index, entry) in try format.entries(file["Authenticators"], part: "Authenticators").enumerated() {
-            code(entry, number: index + 1).add(to: &builder)
-            builder.leaveOut("icon", entry["Icon"]?.string != nil)
+        let categories = ImportedDetails.groupNames(file["Categories"], id: "Id", name: "Name")
+        let icons = ImportedDetails.groupNames(file["CustomIcons"], id: "Id", name: "Data")
+        // The entries are named by their secrets.
+        var members: [String: [String]] = [:]
+        for member in file["AuthenticatorCategories"]?.array ?? [] {
+            guard let secret = member["AuthenticatorSecret"]?.string, let id = member["CategoryId"]?.string else { continue }
+            members[secret, default: []].append(id)
         }
-        for _ in file["AuthenticatorCategories"]?.array ?? [] { builder.leaveOut("group") }
+        for (index, entry) in try format.entries(file["Authenticators"], part: "Authenticators").enumerated() {
+            var code = code(entry, number: index + 1)
+            for id in entry["Secret"]?.string.flatMap({ members[$0] }) ?? [] { code.details.addGroup(id: id, in: categories) }
+            addIcon(entry["Icon"]?.string, custom: icons, to: &code.details)
+            code.add(to: &builder)
+        }
         return builder.content
+    }
+
+    /// Adds an icon: the name of one of the app's icons, or `@` and the id of a picture in the file.
+    private static func addIcon(_ name: String?, custom: [String: String], to details: inout ImportedDetails) {
+        guard let name, name.hasPrefix("@") else { return details.setIconName(name) }
+        guard let data = custom[String(name.dropFirst())] else { return details.leaveOut("icon") }
+        details.setIcon(data)
     }
 
     private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {

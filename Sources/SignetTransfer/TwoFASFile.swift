@@ -27,8 +27,12 @@ enum TwoFASFile {
                 .newerVersion, format, "schemaVersion",
                 "schema \(schema) is newer than \(newestSchema), the newest that Signet reads")
         }
-        guard let sealed = file["servicesEncrypted"]?.string, !sealed.isEmpty else { return try gather(file["services"]) }
-        return try gather(decrypt(sealed, passphrase: passphrase))
+        // The names of the groups are not encrypted.
+        let groups = ImportedDetails.groupNames(file["groups"], id: "id", name: "name")
+        guard let sealed = file["servicesEncrypted"]?.string, !sealed.isEmpty else {
+            return try gather(file["services"], groups: groups)
+        }
+        return try gather(decrypt(sealed, passphrase: passphrase), groups: groups)
     }
 
     private static func decrypt(_ text: String, passphrase: Secret?) throws(ImportError) -> JSONValue {
@@ -44,7 +48,7 @@ enum TwoFASFile {
         return try format.json(content, part: "servicesEncrypted")
     }
 
-    private static func gather(_ services: JSONValue?) throws(ImportError) -> ImportContent {
+    private static func gather(_ services: JSONValue?, groups: [String: String]) throws(ImportError) -> ImportContent {
         var builder = ImportBuilder()
         let services = try format.entries(services, part: "services")
         var codes = services.enumerated().map { code($1, number: $0 + 1) }
@@ -54,12 +58,13 @@ enum TwoFASFile {
             codes[index].originalIssuer = codes[index].issuer
             codes[index].issuer = codes[index].displayIssuer ?? codes[index].issuer
         }
-        for (service, code) in zip(services, codes) {
+        for (service, entry) in zip(services, codes) {
+            var code = entry
+            code.details.addGroup(id: service["groupId"]?.string, in: groups)
             code.add(to: &builder)
             let name = text(service["name"])
             builder.leaveOut("name", name != nil && code.displayIssuer == nil)
             builder.leaveOut("icon", service["icon"]?.object != nil)
-            builder.leaveOut("group", service["groupId"]?.string != nil)
         }
         return builder.content
     }

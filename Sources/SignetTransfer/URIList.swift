@@ -98,7 +98,11 @@ enum URIList {
     ///   - location: The position of the entry in the file, such as `line 4`.
     ///   - builder: The content to which the account is added.
     ///   - policy: The policy for push endpoints.
-    static func add(_ uri: String, at location: String, to builder: inout ImportBuilder, policy: EndpointPolicy) {
+    ///   - details: The groups, the note and the icon of the entry.
+    static func add(
+        _ uri: String, at location: String, to builder: inout ImportBuilder, policy: EndpointPolicy,
+        details: ImportedDetails = ImportedDetails()
+    ) {
         let joined = joinedURIs(uri)
         guard joined.count < 2 else {
             let detail = "uri: there are \(joined.count) URIs in one, and one of them may be cut off"
@@ -126,7 +130,7 @@ enum URIList {
         mechanism.userID = enrollment.userID
         mechanism.resourceID = enrollment.oathResourceID
         mechanism.assumesSHA1 = !namesAlgorithm && oath.encoding == .decimal
-        builder.add(mechanism, to: enrollment.account)
+        builder.add(mechanism, to: enrollment.account, details)
         builder.describe(enrollment.account) { account in
             account.imageURL = account.imageURL ?? enrollment.imageURL
             account.backgroundColor = account.backgroundColor ?? enrollment.backgroundColor

@@ -69,8 +69,8 @@ struct ImportFormatTests {
                 ["Harbor Bank: mira", "totp", "duplicate"], ["Harbor Bank: mira", "totp", "nameTaken"],
                 ["Bell: mira", "totp", "invalid"],
             ])
-        #expect(content.leftOut["group"] ?? 0 > 0)
-        #expect(content.leftOut["icon"] ?? 0 > 0)
+        let first = try #require(content.accounts.first)
+        #expect(first.groups == ["Banks"] && content.leftOut["group"] == nil)
         for entry in content.skipped { #expect(!entry.detail.contains("!!!!") && !entry.detail.contains(TransferFixture.other)) }
     }
 

@@ -107,7 +107,7 @@ struct ImportTests {
     func restoresUnknownMembers() async throws {
         var archive = try ArchiveTests.sample()
         for index in archive.accounts.indices {
-            archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("kept")])
+            archive.accounts[index].unknownMembers = UnknownMembers(["position": .string("kept")])
         }
         for index in archive.mechanisms.indices {
             archive.mechanisms[index].unknownMembers = UnknownMembers(["owner": .string("vault")])
@@ -119,11 +119,11 @@ struct ImportTests {
         let stored = try await authenticator.accounts()
         #expect(stored.count == 2)
         for one in stored {
-            #expect(one.account.unknownMembers.values == ["note": .string("kept")])
+            #expect(one.account.unknownMembers.values == ["position": .string("kept")])
             for mechanism in one.mechanisms { #expect(mechanism.unknownMembers.values == ["owner": .string("vault")]) }
         }
         for index in archive.accounts.indices {
-            archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("other")])
+            archive.accounts[index].unknownMembers = UnknownMembers(["position": .string("other")])
         }
         _ = try await authenticator.importAccounts(archive.content)
         #expect(try await authenticator.accounts() == stored)

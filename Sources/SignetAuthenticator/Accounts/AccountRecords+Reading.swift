@@ -95,6 +95,11 @@ extension RecordBackedReader {
         return found.sorted(by: PushNotification.isNewer)
     }
 
+    func icon(_ id: String) throws(StoreError) -> AccountIcon? {
+        // A picture is only decoration. One that cannot be read counts as absent.
+        try RecordLookup { () throws(StoreError) in try one(AccountIcon.self, .icon(id)) }.value
+    }
+
     func deviceToken() throws(StoreError) -> StoredDeviceToken? {
         // A token record that cannot be read counts as absent: the app sets its token again, and all servers are told again.
         try RecordLookup { () throws(StoreError) in try one(StoredDeviceToken.self, .deviceToken) }.value

@@ -106,10 +106,17 @@ private struct Writer: RecordBackedReader, AccountWriter {
         }
     }
 
+    func save(_ icon: AccountIcon) throws(StoreError) {
+        if try lookUp(.icon(icon.id)).isAbsent { try put(icon, .icon(icon.id)) }
+    }
+
     func remove(account: AccountID) throws(StoreError) {
+        let iconID = try RecordLookup { () throws(StoreError) in try self.account(account) }.value?.iconID
         for uid in try mechanismIndex.uids(of: account) { try remove(mechanismRecord: uid) }
         try mechanismIndex.end(account)
         try records.remove(.account(account))
+        // Accounts may have the same picture.
+        if let iconID, try !accounts().contains(where: { $0.iconID == iconID }) { try records.remove(.icon(iconID)) }
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
@@ -200,6 +207,7 @@ extension RecordKey {
     static func account(_ id: AccountID) -> RecordKey { RecordKey(.account, id.issuer, id.accountName) }
     static func mechanism(_ uid: String) -> RecordKey { RecordKey(.mechanism, uid) }
     static func notification(_ id: String) -> RecordKey { RecordKey(.notification, id) }
+    static func icon(_ id: String) -> RecordKey { RecordKey(.icon, id) }
     static func sentAnswer(_ notificationID: String) -> RecordKey { RecordKey(.sentAnswer, notificationID) }
     static let deviceToken = RecordKey(.deviceToken, "current")
 

@@ -57,6 +57,8 @@ public protocol AccountReader {
     func notifications(of mechanismUID: String) throws(StoreError) -> [PushNotification]
     /// Returns the device token that was set last.
     func deviceToken() throws(StoreError) -> StoredDeviceToken?
+    /// Returns the picture with this id; nil when the store has none.
+    func icon(_ id: String) throws(StoreError) -> AccountIcon?
     /// Returns the answer that was sent to a notification and whose outcome is unknown.
     func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer?
     /// Returns true when the store has no account, mechanism, notification or token.
@@ -83,6 +85,8 @@ public protocol AccountWriter: AccountReader {
     func remove(mechanism uid: String) throws(StoreError)
     /// Removes a notification.
     func remove(notification id: String) throws(StoreError)
+    /// Writes a picture that accounts name by `AccountIcon.id`. A store without a place for it saves nothing.
+    func save(_ icon: AccountIcon) throws(StoreError)
     /// Writes or replaces the device token.
     func save(_ token: StoredDeviceToken) throws(StoreError)
     /// Removes the device token.
@@ -177,6 +181,9 @@ extension AccountReader {
         try notifications().filter { $0.message.mechanismUID == mechanismUID }
     }
 
+    /// Returns nil, for a store that does not keep pictures.
+    public func icon(_ id: String) throws(StoreError) -> AccountIcon? { nil }
+
     /// Returns nil, for a store that does not record sent answers.
     public func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? { nil }
 
@@ -188,6 +195,9 @@ extension AccountReader {
 }
 
 extension AccountWriter {
+    /// Saves nothing, for a store that does not keep pictures.
+    public func save(_ icon: AccountIcon) throws(StoreError) {}
+
     /// Saves nothing, for a store that does not record sent answers.
     public func save(_ answer: SentAnswer) throws(StoreError) {}
 

@@ -60,8 +60,10 @@ extension Account: StoredForm {
     package var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: [
             "displayIssuer": displayIssuer, "displayAccountName": displayAccountName, "imageURL": imageURL,
-            "backgroundColor": backgroundColor, "lockingPolicy": lockingPolicy,
+            "backgroundColor": backgroundColor, "lockingPolicy": lockingPolicy, "note": note?.text, "iconName": iconName,
+            "icon": iconID,
         ])
+        if !groups.isEmpty { members["groups"] = .array(groups.map { .string($0) }) }
         members["id"] = .object(id.storedMembers)
         members["timeAdded"] = .date(timeAdded)
         members["policies"] = .object(policies)
@@ -79,7 +81,39 @@ extension Account: StoredForm {
             backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.date("timeAdded"),
             policies: try members.object("policies").all,
             lockingPolicy: try members.optionalText("lockingPolicy"))
-        unknownMembers = UnknownMembers(members.others(than: Self.knownMembers))
+        var others = members.others(than: Self.knownMembers)
+        takeDetails(from: &others)
+        unknownMembers = UnknownMembers(others)
+    }
+
+    /// Takes the groups, the note and the icon out of other members.
+    ///
+    /// A member with another type of value is of a later version and stays with the unknown ones.
+    private mutating func takeDetails(from members: inout [String: JSONValue]) {
+        guard !members.isEmpty else { return }
+        if let names = members["groups"]?.array, case let texts = names.compactMap(\.string), texts.count == names.count {
+            groups = texts
+            members["groups"] = nil
+        }
+        func takeText(_ name: String) -> String? {
+            guard let text = members[name]?.string else { return nil }
+            members[name] = nil
+            return text
+        }
+        note = takeText("note").map { Secret(text: $0) }
+        iconName = takeText("iconName")
+        iconID = takeText("icon")
+    }
+}
+
+extension AccountIcon: StoredForm {
+    package var storedMembers: [String: JSONValue] {
+        ["type": .string(type.rawValue), "data": .string(Base64.encode(data, as: .standard))]
+    }
+
+    package init(stored members: JSONMembers) throws {
+        guard let icon = AccountIcon(try Base64.decode(try members.text("data"))) else { throw UndecodableRecord() }
+        self = icon
     }
 }
 

@@ -18,6 +18,16 @@ public struct Account: Sendable, Hashable {
     public var imageURL: String?
     /// The background color: `#` and hexadecimal digits.
     public var backgroundColor: String?
+    /// The names of the groups to which the account belongs, such as `Work`.
+    public var groups: [String] = []
+    /// The user's note as UTF-8 text; nil without one.
+    ///
+    /// A note is as sensitive as a secret: people write recovery codes into it.
+    public var note: Secret?
+    /// The name of an icon in the program from which the account was imported.
+    public var iconName: String?
+    /// The id of the account's picture; see ``AccountIcon/id``.
+    public var iconID: String?
     /// The time at which the account was first enrolled.
     public let timeAdded: Date
     /// The policies of the issuer: names and parameters.
@@ -29,7 +39,7 @@ public struct Account: Sendable, Hashable {
     /// The members of the stored record that this version does not know.
     package var unknownMembers = UnknownMembers()
 
-    /// Creates an account.
+    /// Creates an account without groups, note and icon.
     ///
     /// Everything but the identity and the time is optional.
     public init(
