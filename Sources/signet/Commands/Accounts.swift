@@ -9,9 +9,10 @@ struct Accounts: AsyncParsableCommand {
         discussion: """
             EXAMPLES:
               signet accounts
+              signet accounts show mira
               signet accounts rename mira --issuer Work
             """,
-        subcommands: [List.self, Rename.self, Remove.self, Lock.self, Unlock.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Rename.self, Remove.self, Lock.self, Unlock.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -42,6 +43,39 @@ struct Accounts: AsyncParsableCommand {
                 .store, "damagedRecords",
                 "\(damaged.count.of("record")) cannot be read, and the list is without what is in them; nothing was changed. "
                     + "'signet backup restore' brings back what a backup has")
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show an account with its groups, its note and its icon.",
+            discussion: """
+                A note may have recovery codes; 'signet accounts' only says that there is one.
+
+                EXAMPLES:
+                  signet accounts show mira
+                  signet accounts show 'Harbor Bank:mira' --json
+                """)
+
+        @Argument(
+            help: "The account: its name, its issuer, or issuer:account, as it was enrolled or is shown.",
+            completion: .accounts())
+        var name: String
+
+        @OptionGroup var options: VaultOptions
+
+        @Flag(help: "Print the account as JSON.")
+        var json = false
+
+        func run() async throws {
+            let session = try Session.open(options)
+            let (account, icon) = try await session.offline { authenticator in
+                let found = try Selection.account(name, in: try await authenticator.accounts())
+                return (found, try await authenticator.icon(of: found.account))
+            }
+            if json { return Console.line(JSONText.line(account.json)) }
+            Console.line(account.text)
+            for line in account.detailLines(icon) { Console.line(line) }
         }
     }
 
@@ -226,19 +260,38 @@ struct AccountTarget: ParsableArguments {
 
 extension EnrolledAccount {
     fileprivate var text: TerminalText {
-        "\(shownName)  [\(types)]" + (lock.map { "  locked (\($0.policy))" } ?? "")
+        let encoding: TerminalText = mechanisms.contains { $0.oath?.encoding == .steam } ? "  codes of Steam" : ""
+        let place: TerminalText = account.groups.isEmpty ? "" : "  in \(account.groups.joined(separator: ", "))"
+        let note: TerminalText = account.note == nil ? "" : "  with a note"
+        let locked: TerminalText = lock.map { "  locked (\($0.policy))" } ?? ""
+        let head: TerminalText = "\(shownName)  [\(types)]"
+        return head + encoding + place + note + locked
+    }
+
+    /// The lines about the groups, the icon and the note, with the text of the note.
+    fileprivate func detailLines(_ icon: AccountIcon?) -> [TerminalText] {
+        var lines: [TerminalText] = account.groups.map { "group: \($0)" }
+        if let name = account.iconName { lines.append("icon: \(name)") }
+        if let icon { lines.append("icon: \(icon.type.rawValue), \(icon.data.count) bytes") }
+        guard let note = account.note?.text else { return lines }
+        lines.append("note:")
+        let texts: [TerminalText] = note.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
+        return lines + texts
     }
 
     /// The types of the mechanisms.
     fileprivate var types: String { mechanisms.map(\.kindName.rawValue).joined(separator: ", ") }
 
     fileprivate var json: JSONValue {
-        JSONText.object([
+        let groups: JSONValue? = account.groups.isEmpty ? nil : .array(account.groups.map { .string($0) })
+        return JSONText.object([
             "issuer": .string(account.id.issuer), "account": .string(account.id.accountName),
             "displayIssuer": .string(account.displayIssuer), "displayAccount": .string(account.displayAccountName),
             "image": .string(account.imageURL), "backgroundColor": .string(account.backgroundColor),
             "policies": account.policies.isEmpty ? nil : .object(account.policies),
             "timeAdded": .string(account.timeAdded.text), "lock": lock?.json,
+            "groups": groups, "note": .string(account.note?.text), "iconName": .string(account.iconName),
+            "icon": .string(account.iconID),
             "mechanisms": .array(mechanisms.map(\.json)),
         ])
     }
@@ -257,6 +310,7 @@ extension Mechanism {
             "id": .string(uid), "type": .string(kindName.rawValue), "timeAdded": .string(timeAdded.text),
             "uid": .string(userID), "resourceId": .string(resourceID),
             "digits": oath.map { .integer(Int64($0.digits.count)) }, "algorithm": .string(oath?.algorithm.rawValue),
+            "encoding": .string(oath?.encoding == .steam ? "steam" : nil),
             "registrationEndpoint": .string(push?.registrationEndpoint.url),
             "authenticationEndpoint": .string(push?.authenticationEndpoint.url), "pushStream": .string(push?.streamEndpoint?.url),
             "pushGateway": .string(push?.gatewayEndpoint?.url),

@@ -43,7 +43,7 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var filePassphrase: FilePassphraseOptions
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print JSON: dryRun, formats, imported, bareAccounts, restrictions, notifications, skipped, leftOut.")
+    @Flag(help: "Print JSON: dryRun, formats, imported, details, bareAccounts, restrictions, notifications, skipped, leftOut.")
     var json = false
 
     func validate() throws {

@@ -17,8 +17,9 @@ struct ImportDescription {
                 + (report.notificationCount > 0 ? " and \(report.notificationCount.of("message"))" : "")
                 + " (\(Self.titles(formats)))"
         ]
-        lines += report.imported.map(\.line)
-        lines += report.bareAccounts.map { "  \($0.issuer): \($0.accountName)  []" }
+        let details = Dictionary(report.details.map { ($0.account, $0.text) }) { first, _ in first }
+        lines += report.imported.map { $0.line + (details[$0.account] ?? "") }
+        lines += report.bareAccounts.map { "  \($0.issuer): \($0.accountName)  []" + (details[$0] ?? "") }
         lines += report.restrictions.map(\.line)
         lines += report.skipped.lines
         return lines + report.leftOut.lines(for: "here")
@@ -42,6 +43,7 @@ struct ImportDescription {
                         "encoding": .string(entry.isSteam ? "steam" : nil), "renamedFrom": .string(entry.renamedFrom),
                     ])
                 }),
+            "details": .array(report.details.map(\.json)),
             "bareAccounts": .array(
                 report.bareAccounts.map {
                     .object(["issuer": .string($0.issuer), "account": .string($0.accountName)])
@@ -60,6 +62,25 @@ extension ImportReport.Entry {
         let algorithm = assumesSHA1 ? "  SHA1 assumed: no hash function is named" : ""
         let encoding = isSteam ? "  codes of Steam" : ""
         return "  \(account.issuer): \(account.accountName)  [\(kind.rawValue)]\(encoding)\(name)\(algorithm)"
+    }
+}
+
+extension ImportReport.Details {
+    /// The end of the line of an account.
+    ///
+    /// A note is as sensitive as a secret: the line only says that there is one.
+    fileprivate var text: TerminalText {
+        let place: TerminalText = groups.isEmpty ? "" : "  in \(groups.joined(separator: ", "))"
+        let things = (hasNote ? ["a note"] : []) + (hasIcon ? ["an icon"] : [])
+        let rest: TerminalText = things.isEmpty ? "" : "  with \(things.joined(separator: " and "))"
+        return place + rest
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            "issuer": .string(account.issuer), "account": .string(account.accountName),
+            "groups": .array(groups.map { .string($0) }), "note": .bool(hasNote), "icon": .bool(hasIcon),
+        ])
     }
 }
 
