@@ -135,7 +135,8 @@ let package = Package(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
         .target(
-            name: "SignetTransfer", dependencies: ["SignetCore", "SignetStorage", "SignetAuthenticator"], swiftSettings: rules),
+            name: "SignetTransfer",
+            dependencies: ["SignetCore", "SignetStorage", "SignetAuthenticator", crypto, cryptoExtras], swiftSettings: rules),
         .target(
             name: "SignetOAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
             swiftSettings: rules),

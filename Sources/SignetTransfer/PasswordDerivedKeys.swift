@@ -15,3 +15,25 @@ extension PassphraseKey {
         }
     }
 }
+
+extension Argon2 {
+    /// Derives the key of another program's file, of 32 bytes, with Argon2id.
+    ///
+    /// The costs come from the file or are those of the program; they are checked here.
+    static func fileKey(
+        from passphrase: Secret, salt: [UInt8], iterations: Int64, memoryKiB: Int64, parallelism: Int64, as format: ImportFormat,
+        part: String
+    ) throws(ImportError) -> Secret {
+        guard let iterations = Int(exactly: iterations), let memoryKiB = Int(exactly: memoryKiB),
+            let parallelism = Int(exactly: parallelism),
+            isAcceptable(iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism)
+        else { throw ImportError(.tooCostly, format, part, "the cost of Argon2 is out of bounds") }
+        do throws(StoreError) {
+            return try id(
+                password: passphrase, salt: salt, iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism,
+                length: 32)
+        } catch {
+            throw ImportError(.tooCostly, format, part, error.reason)
+        }
+    }
+}
