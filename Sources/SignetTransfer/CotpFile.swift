@@ -1,21 +1,55 @@
 import SignetCore
 
-/// An unencrypted export of cotp.
+/// An export of cotp, plain or encrypted with a password, or cotp's database, which has the encrypted form.
 ///
-/// It is a JSON object with the list `elements`, or, as cotp writes URIs, with the list `items` of their texts.
+/// It is a JSON object with the list `elements`, or, as cotp writes URIs, with the list `items` of their texts. The encrypted form
+/// has that object in `cipher`, encrypted by XChaCha20-Poly1305 with a `nonce`, all in base64; the key is derived by Argon2id. The
+/// format is that of cotp's source (`src/crypto`).
 enum CotpFile {
     private static let format = ImportFormat.cotp
     private static let newestVersion: Int64 = 2
+    private static let newestEncryption: Int64 = 1
+    /// The costs of Argon2id, which the file does not contain: 32 MiB, four iterations, four lanes.
+    private static let cost: (memoryKiB: Int64, iterations: Int64, parallelism: Int64) = (32 * 1_024, 4, 4)
 
     static func recognizes(_ json: JSONValue) -> Bool {
+        if isEncrypted(json) { return true }
         if json["version"] != nil, let elements = json["elements"]?.array {
             return elements.isEmpty || elements.contains { $0["secret"] != nil && $0["label"] != nil }
         }
         return json["items"]?.array?.contains(where: isURI) ?? false
     }
 
-    static func read(_ bytes: [UInt8], policy: EndpointPolicy) throws(ImportError) -> ImportContent {
+    static func read(_ bytes: [UInt8], passphrase: Secret?, policy: EndpointPolicy) throws(ImportError) -> ImportContent {
         let file = try format.json(bytes)
+        return try gather(isEncrypted(file) ? decrypt(file, passphrase: passphrase) : file, policy: policy)
+    }
+
+    private static func isEncrypted(_ json: JSONValue) -> Bool {
+        json["version"] != nil && ["nonce", "salt", "cipher"].allSatisfy { json[$0]?.string != nil }
+    }
+
+    private static func decrypt(_ file: JSONValue, passphrase: Secret?) throws(ImportError) -> JSONValue {
+        guard let version = file["version"]?.lenientInteger, version <= newestEncryption else {
+            throw ImportError(
+                .newerVersion, format, "version", "it is not \(newestEncryption), the newest encryption that is known here")
+        }
+        func bytes(_ name: String) -> [UInt8]? { file[name]?.string.flatMap { try? Base64.decode($0) } }
+        guard let salt = bytes("salt"), (8...64).contains(salt.count) else {
+            throw format.malformed("salt", "not a salt in base64")
+        }
+        guard let nonce = bytes("nonce"), nonce.count == 24 else { throw format.malformed("nonce", "not 24 bytes in base64") }
+        guard let sealed = bytes("cipher"), sealed.count >= 16 else {
+            throw format.malformed("cipher", "not a ciphertext in base64")
+        }
+        let key = try Argon2.fileKey(
+            from: format.needed(passphrase), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
+            parallelism: cost.parallelism, as: format, part: "salt")
+        guard let content = XChaCha20Poly1305.open(sealed, key: key, nonce: nonce) else { throw format.wrongPassphrase("cipher") }
+        return try format.json(content, part: "cipher")
+    }
+
+    private static func gather(_ file: JSONValue, policy: EndpointPolicy) throws(ImportError) -> ImportContent {
         var builder = ImportBuilder()
         if file["items"] != nil {
             for (index, item) in try format.entries(file["items"], part: "items").enumerated() {

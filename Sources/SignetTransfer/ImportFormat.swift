@@ -18,11 +18,11 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case twoFAS = "2fas"
     /// An andOTP backup, plain or encrypted by a password.
     case andOTP = "andotp"
-    /// A plain backup of Stratum (formerly Authenticator Pro).
+    /// A backup of Stratum (formerly Authenticator Pro), plain or encrypted by a password.
     case stratum
     /// The JSON file of FreeOTP+.
     case freeOTPPlus = "freeotp+"
-    /// An unencrypted export of cotp: its own JSON, or JSON with a list of URIs.
+    /// An export of cotp: its own JSON, plain or encrypted by a password, or JSON with a list of URIs.
     case cotp
     /// A CSV file of KeePassXC, of which the TOTP column is read.
     case keePassXC = "keepassxc"
@@ -72,6 +72,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if AccountArchive.isArchive(bytes) { return .signet }
         guard bytes.count <= maxLength else { return nil }
         if BinaryPropertyList.isOne(bytes) { return .keychain }
+        if StratumEncryption.detect(bytes) != nil { return .stratum }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
         if first == UInt8(ascii: "<") { return detectXML(bytes) }
@@ -134,9 +135,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .aegis: try AegisFile.read(bytes, passphrase: passphrase)
         case .twoFAS: try TwoFASFile.read(bytes, passphrase: passphrase)
         case .andOTP: try AndOTPFile.read(bytes, passphrase: passphrase)
-        case .stratum: try StratumFile.read(bytes)
+        case .stratum: try StratumFile.read(bytes, passphrase: passphrase)
         case .freeOTPPlus: try FreeOTPPlusFile.read(bytes)
-        case .cotp: try CotpFile.read(bytes, policy: policy)
+        case .cotp: try CotpFile.read(bytes, passphrase: passphrase, policy: policy)
         case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
         case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
         case .pskc: try PSKCFile.read(bytes)

@@ -1,8 +1,9 @@
 import SignetCore
 
-/// A plain backup of Stratum, which was named Authenticator Pro before.
+/// A backup of Stratum, which was named Authenticator Pro before, plain or encrypted with a password.
 ///
-/// It is a JSON object with the list `Authenticators`. The types and the hash functions are numbers.
+/// It is a JSON object with the list `Authenticators`, in which the types and the hash functions are numbers, or that object in one
+/// of the forms of ``StratumEncryption``.
 enum StratumFile {
     private static let format = ImportFormat.stratum
     private static let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "motp", 4: "steam", 5: "yandex"]
@@ -12,8 +13,12 @@ enum StratumFile {
         json["Authenticators"]?.array.map { $0.isEmpty || $0.contains { $0["Secret"] != nil } } ?? false
     }
 
-    static func read(_ bytes: [UInt8]) throws(ImportError) -> ImportContent {
-        let file = try format.json(bytes)
+    static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
+        guard let encryption = StratumEncryption.detect(bytes) else { return try gather(format.json(bytes)) }
+        return try gather(format.json(encryption.open(bytes, passphrase: passphrase)))
+    }
+
+    private static func gather(_ file: JSONValue) throws(ImportError) -> ImportContent {
         var builder = ImportBuilder()
         let categories = ImportedDetails.groupNames(file["Categories"], id: "Id", name: "Name")
         let icons = ImportedDetails.groupNames(file["CustomIcons"], id: "Id", name: "Data")

@@ -2,7 +2,6 @@ import SignetCore
 
 /// A file of another program whose format is recognized and cannot be read.
 enum UnsupportedFile: CaseIterable {
-    case stratum
     case keePass
     case pskc
     case compressed
@@ -17,14 +16,12 @@ enum UnsupportedFile: CaseIterable {
     static func head(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(4_096), as: UTF8.self) }
 
     private static let magicNumbers: [(bytes: [UInt8], file: UnsupportedFile)] = [
-        (Array("AUTHENTICATORPRO".utf8), .stratum), (Array("AuthenticatorPro".utf8), .stratum),
         ([0x03, 0xD9, 0xA2, 0x9A], .keePass), ([0x50, 0x4B, 0x03, 0x04], .compressed), ([0x1F, 0x8B], .compressed),
     ]
 
     /// The kind of the file and a way to import its accounts, for people.
     var advice: String {
         switch self {
-        case .stratum: "it is an encrypted backup of Stratum; make one without encryption there"
         case .keePass: "it is a KeePass database; export it as XML or CSV with KeePassXC"
         case .pskc:
             "it is an encrypted key container of RFC 6030; decrypt it first, for example with pskctool, and import the plain one"

@@ -41,6 +41,8 @@ struct ProgramFileTests {
         var otherSkips = 0
         /// The accounts whose hash function the program left out, so that their codes are wrong.
         var wrong: Set<String> = []
+        /// The passphrase of an encrypted file.
+        var passphrase: String?
         var testDescription: String { name }
     }
 
@@ -101,7 +103,7 @@ struct ProgramFileTests {
     func importsOrReportsEveryAccount(file: File) throws {
         let bytes = try Self.bytes(file.name)
         #expect(ImportFormat.detect(bytes) == file.format)
-        let content = try ImportFormat.read(bytes)
+        let content = try ImportFormat.read(bytes, passphrase: file.passphrase.map { Secret($0.utf8) })
         let accounts = try Self.accounts().filter { !file.absent.contains($0.id) }
         for expected in accounts {
             let mechanisms = content.accounts.first { $0.id == expected.account }?.mechanisms ?? []
@@ -138,7 +140,7 @@ struct ProgramFileTests {
     @Test(
         "A file in a format that cannot be read is refused by an error that names the format",
         arguments: [
-            ("otpclient-5.1.6-stratum-encrypted.bin", "Stratum"), ("keepassxc-2.7.4.kdbx", "KeePass database"),
+            ("keepassxc-2.7.4.kdbx", "KeePass database"),
             ("python-pskc-1.4-pbkdf2.xml", "RFC 6030"),
         ])
     func refusesUnsupportedFile(name: String, words: String) throws {
