@@ -24,6 +24,14 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case freeOTPPlus = "freeotp+"
     /// An export of cotp: its own JSON, plain or encrypted by a password, or JSON with a list of URIs.
     case cotp
+    /// An export of Bitwarden, of which the TOTP keys are read: JSON, plain or with a password of its own, or CSV.
+    case bitwarden
+    /// An export of Proton Authenticator, plain or encrypted by a password.
+    case proton
+    /// An export of ente Auth, plain or encrypted by a password.
+    case ente
+    /// The decrypted text of files of pass with the extension pass-otp.
+    case passOTP = "pass-otp"
     /// A CSV file of KeePassXC, of which the TOTP column is read.
     case keePassXC = "keepassxc"
     /// An XML file of KeePass or KeePassXC.
@@ -58,6 +66,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .stratum: "Stratum backup"
         case .freeOTPPlus: "FreeOTP+ JSON"
         case .cotp: "cotp export"
+        case .bitwarden: "Bitwarden export"
+        case .proton: "Proton Authenticator export"
+        case .ente: "ente Auth export"
+        case .passOTP: "pass-otp file"
         case .keePassXC: "KeePassXC CSV"
         case .keePassXML: "KeePass XML"
         case .pskc: "PSKC key container"
@@ -76,9 +88,15 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
         if first == UInt8(ascii: "<") { return detectXML(bytes) }
+        return detectText(bytes) ?? (AndOTPFile.mayBeEncrypted(bytes) ? .andOTP : nil)
+    }
+
+    private static func detectText(_ bytes: [UInt8]) -> ImportFormat? {
         if KeePassXCFile.recognizes(bytes) { return .keePassXC }
+        if BitwardenFile.recognizes(bytes) { return .bitwarden }
+        if EnteFile.recognizes(bytes) { return .ente }
         if let format = URIList.detect(bytes) { return format }
-        return AndOTPFile.mayBeEncrypted(bytes) ? .andOTP : nil
+        return PassOTPFile.recognizes(bytes) ? .passOTP : nil
     }
 
     private static func detectXML(_ bytes: [UInt8]) -> ImportFormat? {
@@ -96,6 +114,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if StratumFile.recognizes(json) { return .stratum }
         if FreeOTPPlusFile.recognizes(json) { return .freeOTPPlus }
         if CotpFile.recognizes(json) { return .cotp }
+        if BitwardenFile.recognizes(json) { return .bitwarden }
+        if ProtonFile.recognizes(json) { return .proton }
+        if EnteFile.recognizes(json) { return .ente }
         if LegacySDKFile.recognizes(json) { return .forgerock }
         return AndOTPFile.recognizes(json) ? .andOTP : nil
     }
@@ -138,6 +159,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .stratum: try StratumFile.read(bytes, passphrase: passphrase)
         case .freeOTPPlus: try FreeOTPPlusFile.read(bytes)
         case .cotp: try CotpFile.read(bytes, passphrase: passphrase, policy: policy)
+        case .bitwarden: try BitwardenFile.read(bytes, passphrase: passphrase, policy: policy)
+        case .proton: try ProtonFile.read(bytes, passphrase: passphrase, policy: policy)
+        case .ente: try EnteFile.read(bytes, passphrase: passphrase, policy: policy)
+        case .passOTP: try PassOTPFile.read(bytes, policy: policy)
         case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
         case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
         case .pskc: try PSKCFile.read(bytes)

@@ -13,7 +13,7 @@ enum KeePassXCFile {
     }
 
     static func read(_ bytes: [UInt8], policy: EndpointPolicy) throws(ImportError) -> ImportContent {
-        let rows = try rows(bytes)
+        let rows = try CSVFile.rows(bytes, as: format)
         guard let column = rows.first?.firstIndex(of: "TOTP") else { throw format.malformed("row 1", "there is no column TOTP") }
         var builder = ImportBuilder()
         let (group, note) = (rows.first?.firstIndex(of: "Group"), rows.first?.firstIndex(of: "Notes"))
@@ -33,42 +33,5 @@ enum KeePassXCFile {
             }
         }
         return builder.content
-    }
-
-    /// Returns the fields of all rows; a field in quotation marks may contain commas, line ends and doubled quotation marks.
-    private static func rows(_ bytes: [UInt8]) throws(ImportError) -> [[String]] {
-        var rows: [[String]] = []
-        var (row, field): ([String], [UInt8]) = ([], [])
-        var (isQuoted, hasEndedQuotation) = (false, false)
-        func endField() {
-            row.append(String(decoding: field, as: UTF8.self))
-            field = []
-        }
-        for byte in ImportFormat.withoutPadding(bytes) + Array("\n".utf8) {
-            switch byte {
-            case UInt8(ascii: "\""):
-                // A doubled quotation mark ends the quotation and begins it again.
-                if hasEndedQuotation { field.append(byte) }
-                hasEndedQuotation = isQuoted
-                isQuoted.toggle()
-                continue
-            case UInt8(ascii: ",") where !isQuoted: endField()
-            case UInt8(ascii: "\r") where !isQuoted: break
-            case UInt8(ascii: "\n") where !isQuoted:
-                guard !row.isEmpty || !field.isEmpty else { break }
-                endField()
-                rows.append(row)
-                row = []
-                guard rows.count <= ImportFormat.maxEntries else {
-                    throw ImportError(.tooLarge, format, "file", "more than \(ImportFormat.maxEntries) entries")
-                }
-            default: field.append(byte)
-            }
-            hasEndedQuotation = false
-        }
-        guard !isQuoted else {
-            throw format.malformed("row \(rows.count + 1)", "a quotation mark is missing, or the file was cut off")
-        }
-        return rows
     }
 }

@@ -2,6 +2,7 @@ import SignetCore
 
 /// A file of another program whose format is recognized and cannot be read.
 enum UnsupportedFile: CaseIterable {
+    case openPGP
     case keePass
     case pskc
     case compressed
@@ -16,12 +17,14 @@ enum UnsupportedFile: CaseIterable {
     static func head(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(4_096), as: UTF8.self) }
 
     private static let magicNumbers: [(bytes: [UInt8], file: UnsupportedFile)] = [
+        (Array("-----BEGIN PGP MESSAGE-----".utf8), .openPGP),
         ([0x03, 0xD9, 0xA2, 0x9A], .keePass), ([0x50, 0x4B, 0x03, 0x04], .compressed), ([0x1F, 0x8B], .compressed),
     ]
 
     /// The kind of the file and a way to import its accounts, for people.
     var advice: String {
         switch self {
+        case .openPGP: "it is encrypted with OpenPGP; decrypt it with gpg or 'pass show', and import the output"
         case .keePass: "it is a KeePass database; export it as XML or CSV with KeePassXC"
         case .pskc:
             "it is an encrypted key container of RFC 6030; decrypt it first, for example with pskctool, and import the plain one"
