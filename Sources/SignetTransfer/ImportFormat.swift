@@ -36,6 +36,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case keePassXC = "keepassxc"
     /// An XML file of KeePass or KeePassXC.
     case keePassXML = "keepass-xml"
+    /// A KeePass database (KDBX), version 3.1 or 4, that a password opens.
+    case keePass = "kdbx"
     /// A key container of RFC 6030 (PSKC) with plain values.
     case pskc
     /// `otpauth` URIs, one per line.
@@ -72,6 +74,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .passOTP: "pass-otp file"
         case .keePassXC: "KeePassXC CSV"
         case .keePassXML: "KeePass XML"
+        case .keePass: "KeePass database"
         case .pskc: "PSKC key container"
         case .otpauth: "otpauth list"
         case .google: "Google Authenticator export"
@@ -84,6 +87,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if AccountArchive.isArchive(bytes) { return .signet }
         guard bytes.count <= maxLength else { return nil }
         if BinaryPropertyList.isOne(bytes) { return .keychain }
+        if KDBXFile.recognizes(bytes) { return .keePass }
         if StratumEncryption.detect(bytes) != nil { return .stratum }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
@@ -165,6 +169,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .passOTP: try PassOTPFile.read(bytes, policy: policy)
         case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
         case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
+        case .keePass: try KDBXFile.read(bytes, passphrase: passphrase, policy: policy)
         case .pskc: try PSKCFile.read(bytes)
         case .otpauth, .google: try URIList.read(bytes, as: self, policy: policy)
         }

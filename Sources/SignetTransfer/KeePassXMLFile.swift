@@ -4,13 +4,27 @@ import SignetCore
 ///
 /// Codes are in strings of an entry: an `otpauth` URI in `otp`, the fields `TimeOtp-` and `HmacOtp-` of KeePass, or `TOTP Seed` and
 /// `TOTP Settings` of the plug-in KeeTrayTOTP. The other entries are passwords, which are left out.
+///
+/// A KeePass database has the same XML; ``KDBXFile`` decrypts it.
 enum KeePassXMLFile {
     private static let format = ImportFormat.keePassXML
 
     static func recognizes(head: String) -> Bool { head.contains("<KeePassFile") }
 
     static func read(_ bytes: [UInt8], policy: EndpointPolicy) throws(ImportError) -> ImportContent {
-        let file = try format.xml(bytes)
+        try read(format.xml(bytes), as: format, policy: policy)
+    }
+
+    /// Reads a document.
+    /// - Parameters:
+    ///   - file: The root of the document, in which protected values are decrypted.
+    ///   - format: The format of the file that has the document.
+    ///   - policy: The rule for acceptable push endpoints.
+    /// - Returns: The content.
+    /// - Throws: ``ImportError``.
+    static func read(
+        _ file: XMLReader.Element, as format: ImportFormat, policy: EndpointPolicy
+    ) throws(ImportError) -> ImportContent {
         guard file.name == "KeePassFile", let root = file["Root"] else { throw format.malformed("Root", "it is not there") }
         let bin = file["Meta"]?["RecycleBinUUID"]?.value
         var builder = ImportBuilder()

@@ -25,7 +25,7 @@ enum UnsupportedFile: CaseIterable {
     var advice: String {
         switch self {
         case .openPGP: "it is encrypted with OpenPGP; decrypt it with gpg or 'pass show', and import the output"
-        case .keePass: "it is a KeePass database; export it as XML or CSV with KeePassXC"
+        case .keePass: "it is a database of KeePass 1; import it into KeePassXC, and save it there"
         case .pskc:
             "it is an encrypted key container of RFC 6030; decrypt it first, for example with pskctool, and import the plain one"
         case .compressed: "it is compressed; decompress it first"

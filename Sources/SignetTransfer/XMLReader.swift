@@ -180,7 +180,7 @@ extension XMLReader {
         let name: String
         /// The name with its prefix, which the end tag repeats.
         fileprivate let qualifiedName: String
-        let attributes: [String: String]
+        fileprivate(set) var attributes: [String: String]
         /// The text directly in the element, without that of its children.
         fileprivate(set) var text = ""
         fileprivate(set) var children: [Element] = []
@@ -195,6 +195,22 @@ extension XMLReader {
         var value: String? {
             let trimmed = text.trimmingWhitespace()
             return trimmed.isEmpty ? nil : trimmed
+        }
+
+        /// Replaces the text of this element and of those in it that have a mark, in the order of the document, and removes the
+        /// mark.
+        /// - Parameters:
+        ///   - mark: The name of an attribute whose value is `True`.
+        ///   - replacement: Returns the new text for a text.
+        /// - Throws: The error of `replacement`.
+        mutating func replaceTexts(
+            ofMarked mark: String, _ replacement: (String) throws(ImportError) -> String
+        ) throws(ImportError) {
+            if attributes[mark]?.lowercased() == "true" {
+                text = try replacement(text)
+                attributes[mark] = nil
+            }
+            for index in children.indices { try children[index].replaceTexts(ofMarked: mark, replacement) }
         }
     }
 }

@@ -10,8 +10,8 @@ struct Import: AsyncParsableCommand {
         abstract: "Take over accounts from another authenticator's export.",
         discussion: """
             Reads Aegis, 2FAS, andOTP, Stratum, cotp, Bitwarden, Proton Authenticator and ente Auth files (plain or encrypted with \
-            a password), plain files of FreeOTP+, KeePassXC (CSV) and KeePass (XML), decrypted files of pass-otp, \
-            plain key containers of RFC 6030 (PSKC), lists of otpauth URIs, Google \
+            a password), plain files of FreeOTP+, KeePassXC (CSV) and KeePass (XML), decrypted files of pass-otp, KeePass \
+            databases (KDBX) that a password opens, plain key containers of RFC 6030 (PSKC), lists of otpauth URIs, Google \
             Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, keychain items of the \
             SDKs for iOS, and backups. What is here already is never changed; the report says of each entry what became of it.
 
