@@ -38,7 +38,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case keePassXML = "keepass-xml"
     /// A KeePass database (KDBX), version 3.1 or 4, that a password opens.
     case keePass = "kdbx"
-    /// A key container of RFC 6030 (PSKC) with plain values.
+    /// A key container of RFC 6030 (PSKC): plain, or encrypted by a password or a preshared key.
     case pskc
     /// `otpauth` URIs, one per line.
     case otpauth
@@ -170,7 +170,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
         case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
         case .keePass: try KDBXFile.read(bytes, passphrase: passphrase, policy: policy)
-        case .pskc: try PSKCFile.read(bytes)
+        case .pskc: try PSKCFile.read(bytes, passphrase: passphrase)
         case .otpauth, .google: try URIList.read(bytes, as: self, policy: policy)
         }
     }

@@ -4,13 +4,11 @@ import SignetCore
 enum UnsupportedFile: CaseIterable {
     case openPGP
     case keePass
-    case pskc
     case compressed
 
     /// Returns the kind of a file according to its content; nil when the content is of none of these kinds.
     static func detect(_ bytes: [UInt8]) -> UnsupportedFile? {
-        if let magic = magicNumbers.first(where: { bytes.starts(with: $0.bytes) }) { return magic.file }
-        return head(bytes).contains("urn:ietf:params:xml:ns:keyprov:pskc") ? .pskc : nil
+        magicNumbers.first { bytes.starts(with: $0.bytes) }?.file
     }
 
     /// Returns the beginning of a text file.
@@ -26,8 +24,6 @@ enum UnsupportedFile: CaseIterable {
         switch self {
         case .openPGP: "it is encrypted with OpenPGP; decrypt it with gpg or 'pass show', and import the output"
         case .keePass: "it is a database of KeePass 1; import it into KeePassXC, and save it there"
-        case .pskc:
-            "it is an encrypted key container of RFC 6030; decrypt it first, for example with pskctool, and import the plain one"
         case .compressed: "it is compressed; decompress it first"
         }
     }

@@ -76,6 +76,8 @@ struct ProgramFileTests {
             name: "keepassxc-2.7.4.kdbx", format: .keePass, absent: ["hotp0", "hotp5", "hotp53"], skipped: common, otherSkips: 5,
             passphrase: "labpass1"),
         File(
+            name: "python-pskc-1.4-pbkdf2.xml", format: .pskc, absent: ["steam"], skipped: common, passphrase: "labpass1"),
+        File(
             name: "python-pskc-1.4-plain.xml", format: .pskc, absent: ["steam"], skipped: common),
         File(
             name: "google-v2-3batches.txt", format: .google, absent: ["sha512-7-60", "ten", "period15", "steam"],
@@ -144,10 +146,11 @@ struct ProgramFileTests {
     @Test(
         "A file in a format that cannot be read is refused by an error that names the format",
         arguments: [
-            ("python-pskc-1.4-pbkdf2.xml", "RFC 6030"),
+            ([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5] as [UInt8], "KeePass 1"),
+            ([0x50, 0x4B, 0x03, 0x04], "compressed"), ([0x1F, 0x8B, 0x08], "compressed"),
         ])
-    func refusesUnsupportedFile(name: String, words: String) throws {
-        let bytes = try Self.bytes(name)
+    func refusesUnsupportedFile(magic: [UInt8], words: String) throws {
+        let bytes = magic + [UInt8](repeating: 0, count: 200)
         #expect(ImportFormat.detect(bytes) == nil)
         let error = try #require(throws: ImportError.self) { try ImportFormat.read(bytes) }
         #expect(error.code == .unknownFormat && error.reason.contains(words))

@@ -129,14 +129,14 @@ struct XMLFileTests {
     }
 
     @Test(
-        "PSKC: A key with other codes, an encrypted key and a counter that is missing are reported",
+        "PSKC: A key with other codes, without a secret or without a counter is reported",
         arguments: [
             ("Encoding=\"HEXADECIMAL\" Length=\"8\"", plain, "totp", SkippedEntry.Reason.unsupportedType),
             ("Encoding=\"DECIMAL\" Length=\"8\" CheckDigits=\"true\"", plain, "totp", .unsupportedType),
             ("Encoding=\"DECIMAL\" Length=\"six\"", plain, "totp", .invalid),
             ("Encoding=\"DECIMAL\" Length=\"6\"", plain, "hotp", .invalid),
             ("Encoding=\"DECIMAL\" Length=\"6\"", plain, "OCRA-1", .unsupportedType),
-            ("Encoding=\"DECIMAL\" Length=\"6\"", "<EncryptedValue/>", "totp", .invalid),
+            ("Encoding=\"DECIMAL\" Length=\"6\"", "", "totp", .invalid),
         ])
     func reportsUnsupportedKey(format: String, secret: String, algorithm: String, reason: SkippedEntry.Reason) throws {
         let content = try ImportFormat.read(Self.container(format, secret, algorithm: algorithm))

@@ -11,7 +11,8 @@ struct Import: AsyncParsableCommand {
         discussion: """
             Reads Aegis, 2FAS, andOTP, Stratum, cotp, Bitwarden, Proton Authenticator and ente Auth files (plain or encrypted with \
             a password), plain files of FreeOTP+, KeePassXC (CSV) and KeePass (XML), decrypted files of pass-otp, KeePass \
-            databases (KDBX) that a password opens, plain key containers of RFC 6030 (PSKC), lists of otpauth URIs, Google \
+            databases (KDBX) that a password opens, key containers of RFC 6030 (PSKC; the passphrase of one with a preshared key \
+            is that key in hexadecimal digits), lists of otpauth URIs, Google \
             Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, keychain items of the \
             SDKs for iOS, and backups. What is here already is never changed; the report says of each entry what became of it.
 

@@ -22,13 +22,17 @@ struct FilePassphraseOptions: ParsableArguments {
     /// - Parameters:
     ///   - file: The path of the file, or `-` for standard input.
     ///   - isArchive: True for a backup, whose passphrase may be a systemd credential.
+    ///   - advice: The line above the first prompt, which tells what passphrase is needed; nil for none.
     ///   - open: Opens the file. It is called at most ``PassphraseSource/maxTries`` times.
     /// - Returns: The result of `open`.
     /// - Throws: The error of the last call; `StoreError` without a passphrase.
-    func opening<R>(_ file: String, isArchive: Bool, _ open: (Secret) throws -> R) throws -> R {
+    func opening<R>(
+        _ file: String, isArchive: Bool, advice: TerminalText? = nil, _ open: (Secret) throws -> R
+    ) throws -> R {
         if descriptor == nil, isArchive, let given = try handedOver() { return try open(given) }
         let name = TransferFile.inputName(file)
         var source = PassphraseSource(descriptor: descriptor, prompt: "Passphrase of \(name): ", option: Self.option)
+        if let advice { source.introduction = { advice } }
         for _ in 1..<PassphraseSource.maxTries {
             let given = try source.passphrase()
             do {

@@ -41,13 +41,16 @@ struct ImportSource {
         _ bytes: [UInt8], of file: String, as format: ImportFormat, policy: EndpointPolicy = .secure,
         passphrase: FilePassphraseOptions
     ) throws -> ImportContent {
+        let advice: TerminalText?
         do {
             return try format.read(bytes, policy: policy)
         } catch {
             guard error.code == .passphraseNeeded else { throw error }
+            // A key container may need a key in place of a password.
+            advice = format == .pskc ? "\(file): \(error.reason)" : nil
         }
         // Not in the block above, where the compiler crashes on a closure (Swift 6.3.1).
-        return try passphrase.opening(file, isArchive: format == .signet) { given in
+        return try passphrase.opening(file, isArchive: format == .signet, advice: advice) { given in
             try format.read(bytes, passphrase: given, policy: policy)
         }
     }
