@@ -40,6 +40,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case keePass = "kdbx"
     /// A key container of RFC 6030 (PSKC): plain, or encrypted by a password or a preshared key.
     case pskc
+    /// The JSON of the Credential Exchange Format of the FIDO Alliance (CXF), of which the TOTP credentials are read.
+    case cxf
     /// `otpauth` URIs, one per line.
     case otpauth
     /// `otpauth-migration` URIs of Google Authenticator, one per line.
@@ -76,6 +78,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .keePassXML: "KeePass XML"
         case .keePass: "KeePass database"
         case .pskc: "PSKC key container"
+        case .cxf: "FIDO Credential Exchange Format"
         case .otpauth: "otpauth list"
         case .google: "Google Authenticator export"
         }
@@ -113,6 +116,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard let json = try? JSON.value(of: bytes) else {
             return LegacySDKFile.isListOfObjects(bytes) ? .forgerock : nil
         }
+        if CXFFile.recognizes(json) { return .cxf }
         if AegisFile.recognizes(json) { return .aegis }
         if TwoFASFile.recognizes(json) { return .twoFAS }
         if StratumFile.recognizes(json) { return .stratum }
@@ -171,6 +175,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
         case .keePass: try KDBXFile.read(bytes, passphrase: passphrase, policy: policy)
         case .pskc: try PSKCFile.read(bytes, passphrase: passphrase)
+        case .cxf: try CXFFile.read(bytes)
         case .otpauth, .google: try URIList.read(bytes, as: self, policy: policy)
         }
     }

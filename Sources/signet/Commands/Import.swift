@@ -12,7 +12,7 @@ struct Import: AsyncParsableCommand {
             Reads Aegis, 2FAS, andOTP, Stratum, cotp, Bitwarden, Proton Authenticator and ente Auth files (plain or encrypted with \
             a password), plain files of FreeOTP+, KeePassXC (CSV) and KeePass (XML), decrypted files of pass-otp, KeePass \
             databases (KDBX) that a password opens, key containers of RFC 6030 (PSKC; the passphrase of one with a preshared key \
-            is that key in hexadecimal digits), lists of otpauth URIs, Google \
+            is that key in hexadecimal digits), FIDO's Credential Exchange Format (CXF), lists of otpauth URIs, Google \
             Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, keychain items of the \
             SDKs for iOS, and backups. What is here already is never changed; the report says of each entry what became of it.
 
