@@ -45,15 +45,20 @@ struct FilePassphraseOptions: ParsableArguments {
         return try open(try source.passphrase())
     }
 
-    /// Returns the passphrase for a new backup, and warns of one that is easy to guess.
-    func newPassphrase() throws -> Secret {
-        if descriptor == nil, let given = try handedOver() {
-            PassphraseStrength.warn(about: given, of: "this backup")
+    /// Returns the passphrase for a new file, and warns of one that is easy to guess.
+    /// - Parameters:
+    ///   - thing: The file, for the prompt and the warning.
+    ///   - isArchive: True for a backup, whose passphrase may be a systemd credential.
+    /// - Returns: The passphrase.
+    /// - Throws: `StoreError` without a passphrase.
+    func newPassphrase(of thing: TerminalText = "this backup", isArchive: Bool = true) throws -> Secret {
+        if descriptor == nil, isArchive, let given = try handedOver() {
+            PassphraseStrength.warn(about: given, of: thing)
             return given
         }
         return try PassphraseSource(
-            descriptor: descriptor, prompt: "New passphrase, for this backup: ", isNew: descriptor == nil, option: Self.option,
-            protectedThing: "this backup"
+            descriptor: descriptor, prompt: "New passphrase, for \(thing): ", isNew: descriptor == nil, option: Self.option,
+            protectedThing: thing
         ).passphrase()
     }
 
