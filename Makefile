@@ -144,7 +144,7 @@ asan: setup-test ## all tests under the address sanitizer
 # of any build.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := json uri jws notification imports cookies events step authenticate form signature cbor headers address \
-    configuration
+    configuration container
 # The compiler hears only the last of several -sanitize: both in one, or nothing of ours is watched. The readers of the server are
 # internal, and -enable-testing makes them reachable.
 FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sanitize=fuzzer,address \

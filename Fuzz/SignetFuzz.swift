@@ -35,6 +35,7 @@ enum SignetFuzz {
         case headers
         case address
         case configuration
+        case container
         #endif
 
         /// Reads `bytes`, and checks what must hold for all that is read.
@@ -56,6 +57,7 @@ enum SignetFuzz {
             case .headers: RequestInputs.readHeaders(bytes)
             case .address: RequestInputs.readAddress(bytes)
             case .configuration: RequestInputs.readConfiguration(bytes)
+            case .container: ContainerInputs.readContainer(bytes)
             #endif
             }
         }
