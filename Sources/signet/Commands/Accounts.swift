@@ -132,7 +132,7 @@ struct Accounts: AsyncParsableCommand {
 
         func run() async throws {
             let session = try Session.open(target.options)
-            let account = try await session.offline { try target.found(in: try await $0.accounts()) }
+            let account = try await session.offline { try await target.found(in: try await $0.accounts()) }
             let removal = try Removal(of: mechanism?.rawValue, from: account)
             if !yes { try await removal.confirmation.ask() }
             let (isDone, left) = try await session.offline { authenticator in
@@ -243,14 +243,16 @@ struct AccountTarget: ParsableArguments {
     @Flag(help: "Print the account that was changed or removed as JSON.")
     var json = false
 
-    /// Returns the account with the name.
-    /// - Throws: ``Failure`` when no account or several accounts have the name.
-    func found(in accounts: [EnrolledAccount]) throws -> EnrolledAccount { try Selection.account(name, in: accounts) }
+    /// Returns the account with the name, or the one that the user picks at the terminal when the name is not clear.
+    /// - Throws: ``Failure`` when no account or several accounts have the name; `CancellationError` when the user ends the input.
+    func found(in accounts: [EnrolledAccount]) async throws -> EnrolledAccount {
+        try await Selection.chooseAccount(name, in: accounts, asks: !json && PickList.isPossible)
+    }
 
     /// Changes the account and prints the result.
     func change(_ change: (Authenticator, AccountID) async throws -> Void) async throws {
         let changed = try await Session.open(options).offline { authenticator in
-            let id = try found(in: try await authenticator.accounts()).account.id
+            let id = try await found(in: try await authenticator.accounts()).account.id
             try await change(authenticator, id)
             return try await authenticator.account(id)
         }

@@ -18,7 +18,7 @@ struct Selection {
         let candidates = accounts.flatMap { account in
             account.mechanisms.filter { kinds.contains($0.kindName) }.map { Selection(account: account, mechanism: $0) }
         }
-        let matches = name.map { best(candidates, called: $0, \.names) } ?? candidates
+        let matches = name.map { same(candidates, called: $0, \.names) } ?? candidates
         let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
         if let name, matches.isEmpty {
             let able = accounts.filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } }
@@ -26,8 +26,8 @@ struct Selection {
         }
         return try matches.only(
             orMissing: "no account here \(purpose)",
-            orSeveral: "several mechanisms match; give issuer:account, and the kind with --type"
-        ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
+            orSeveral: "several mechanisms match; give issuer:account, and the kind with --type",
+            name: \.title)
     }
 
     /// Finds the mechanism of one of `kinds` by a name in the store of an authenticator.
@@ -50,28 +50,91 @@ struct Selection {
         }
     }
 
+    /// Finds the mechanism of one of `kinds` by a name as ``find(_:kinds:with:)`` does, and lets the user pick one at the terminal
+    /// when the name is ambiguous or only similar to names.
+    ///
+    /// Without a user to ask, a script never gets the code of another account because of a mistyped name.
+    /// - Parameters:
+    ///   - name: The name that the user gave.
+    ///   - kinds: The kinds of mechanisms.
+    ///   - authenticator: The authenticator with the accounts.
+    ///   - asks: True to ask the user at the terminal, which must be there.
+    /// - Returns: The only mechanism with this name, or the one that the user picked.
+    /// - Throws: The errors of ``find(_:kinds:with:)``; `CancellationError` when the user ends the input.
+    static func choose(
+        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: Authenticator, asks: Bool
+    ) async throws -> Selection {
+        do {
+            return try await find(name, kinds: kinds, with: authenticator)
+        } catch let failure as Failure {
+            guard asks, failure.code == "ambiguous" || failure.code == "notFound" else { throw failure }
+            let candidates = candidates(for: name, kinds: kinds, in: try await authenticator.accounts())
+            guard !candidates.isEmpty else { throw failure }
+            let entries = candidates.map { PickList.Entry(title: $0.title, names: $0.account.names) }
+            let position = try await PickList(entries).pick()
+            return candidates[position]
+        }
+    }
+
+    /// Returns the mechanisms that a name may stand for: those with this name, or else those with a similar name, the most similar
+    /// first.
+    static func candidates(
+        for name: String, kinds: Set<Mechanism.KindName>, in accounts: [EnrolledAccount]
+    ) -> [Selection] {
+        let all = accounts.flatMap { account in
+            account.mechanisms.filter { kinds.contains($0.kindName) }.map { Selection(account: account, mechanism: $0) }
+        }
+        let same = same(all, called: name, \.names)
+        guard same.isEmpty else { return same }
+        // The id of a mechanism is left out: it contains most letters, and so is similar to most names.
+        return NameMatch.ranked(all, by: name, \.account.names).map(\.candidate)
+    }
+
+    /// The name in a list of mechanisms.
+    var title: String { "\(account.fullName) (\(mechanism.kindName.rawValue))" }
+
     /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed.
     ///
     /// Case matters only if names differ by case alone.
     /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
-        let matches = best(accounts, called: name, \.names)
+        let matches = same(accounts, called: name, \.names)
         let text = "there is no account called '\(name)'"
         guard !matches.isEmpty else { throw missing(text, name, similarIn: accounts) }
         return try matches.only(
             orMissing: text, orSeveral: "several accounts match; give issuer:account", name: \.fullName)
     }
 
+    /// Finds an account by a name as ``account(_:in:)`` does, and lets the user pick one at the terminal when the name is ambiguous
+    /// or only similar to names.
+    /// - Parameters:
+    ///   - name: The name that the user gave.
+    ///   - accounts: All accounts.
+    ///   - asks: True to ask the user at the terminal, which must be there.
+    /// - Returns: The only account with this name, or the one that the user picked.
+    /// - Throws: ``Failure`` when no account or several accounts match; `CancellationError` when the user ends the input.
+    static func chooseAccount(_ name: String, in accounts: [EnrolledAccount], asks: Bool) async throws -> EnrolledAccount {
+        do {
+            return try account(name, in: accounts)
+        } catch let failure as Failure {
+            let same = same(accounts, called: name, \.names)
+            let candidates = same.isEmpty ? NameMatch.ranked(accounts, by: name, \.names).map(\.candidate) : same
+            guard asks, !candidates.isEmpty else { throw failure }
+            let position = try await PickList(candidates.map { PickList.Entry(title: $0.fullName, names: $0.names) }).pick()
+            return candidates[position]
+        }
+    }
+
     /// Returns the error for a name that no account has, which suggests at most three accounts with a similar name.
     ///
-    /// An account's name is similar when it differs from the given one in one or two characters, or contains it.
+    /// An account's name is similar when it differs from the given one in one or two characters, or when ``NameMatch`` finds the
+    /// given one in it. One or two characters are in most names in some place, so they have to begin a word.
     private static func missing(_ message: String, _ name: String, similarIn accounts: [EnrolledAccount]) -> Failure {
-        let part = name.lowercased()
         let near = accounts.filter { $0.names.nearest(to: name) != nil }
-        let containing = accounts.filter { account in
-            part.count > 2 && !near.contains(account) && account.names.contains { $0.lowercased().contains(part) }
-        }
-        let names = (near + containing).prefix(3).map { "'\($0.account.id.issuer):\($0.account.id.accountName)'" }
+        let limit: NameMatch = name.count > 2 ? .subsequence : .wordStart
+        let similar = NameMatch.ranked(accounts, by: name, \.names).filter { $0.match <= limit }.map(\.candidate)
+        let found = near + similar.filter { !near.contains($0) }
+        let names = found.prefix(3).map { "'\($0.account.id.issuer):\($0.account.id.accountName)'" }
         let advice = names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
         return Failure(.notFound, "notFound", message).advising(advice)
     }
@@ -101,7 +164,7 @@ struct Selection {
     private var names: [String] { account.names + [mechanism.uid] }
 
     /// Returns the candidates with exactly this name; without any, those whose name differs only by case.
-    private static func best<Candidate>(
+    private static func same<Candidate>(
         _ candidates: [Candidate], called name: String, _ names: (Candidate) -> [String]
     ) -> [Candidate] {
         let exact = candidates.filter { names($0).contains(name) }
@@ -144,7 +207,7 @@ extension Unicode.Scalar {
 
 extension EnrolledAccount {
     /// The names by which the user may refer to the account.
-    fileprivate var names: [String] {
+    var names: [String] {
         let id = account.id
         return [id.accountName, id.issuer, "\(id.issuer):\(id.accountName)", "\(id.issuer): \(id.accountName)"]
             + [account.displayIssuer, account.displayAccountName].compactMap { $0 }
@@ -154,8 +217,10 @@ extension EnrolledAccount {
     /// The issuer as it was enrolled and, if that differs, as it is displayed.
     fileprivate var issuers: Set<String> { [account.id.issuer, shownIssuer] }
 
-    private var shownIssuer: String { account.displayIssuer ?? account.id.issuer }
-    private var shownAccountName: String { account.displayAccountName ?? account.id.accountName }
+    /// The issuer in lists.
+    var shownIssuer: String { account.displayIssuer ?? account.id.issuer }
+    /// The account's own name in lists.
+    var shownAccountName: String { account.displayAccountName ?? account.id.accountName }
 
     /// The name in lists.
     var shownName: String { "\(shownIssuer): \(shownAccountName)" }
