@@ -27,8 +27,9 @@ struct Signet: AsyncParsableCommand {
             """,
         version: "signet 0.1.0",
         subcommands: [
-            Demo.self, Serve.self, Init.self, VaultCommand.self, Doctor.self, Enroll.self, Accounts.self, Code.self, Push.self,
-            Import.self, Export.self, Backup.self, Login.self, Token.self, Userinfo.self, Logout.self, Completions.self,
+            Demo.self, Serve.self, Init.self, VaultCommand.self, Doctor.self, Enroll.self,
+            Accounts.self, Code.self, Codes.self, Push.self, Import.self, Export.self, Backup.self,
+            Login.self, Token.self, Userinfo.self, Logout.self, Completions.self,
         ])
 
     static func main() async {

@@ -55,7 +55,7 @@ struct CompletionTests {
             let file = try cli.write((script + test).utf8, to: "script")
             let outcome = try await cli.start(["-c", ". '\(file)'", Program.path], program: "bash").end()
             #expect(outcome.errors == "")
-            let expected = ["code,", "totp,hotp,", "--passphrase-fd,", "mira@example.com,", "PushNumberLogin,"]
+            let expected = ["code,codes,", "totp,hotp,", "--passphrase-fd,", "mira@example.com,", "PushNumberLogin,"]
             #expect(outcome.output.split(separator: "\n").map(String.init) == expected)
         }
     }

@@ -55,10 +55,8 @@ struct Code: AsyncParsableCommand {
     private static func code(
         _ name: String, _ kinds: Set<Mechanism.KindName>, _ session: Session
     ) async throws -> (selection: Selection, code: OneTimeCode) {
-        try await session.offline { authenticator in
-            let selection = try await Selection.find(name, kinds: kinds, with: authenticator)
-            return (selection, try await authenticator.code(for: selection.mechanism.uid))
-        }
+        let selection = try await Selection.find(name, kinds: kinds, with: OpenedAuthenticator(session: session))
+        return (selection, try await session.offline { try await $0.code(for: selection.mechanism.uid) })
     }
 
     private func description(of code: OneTimeCode, _ selection: Selection, _ session: Session) -> JSONValue {
