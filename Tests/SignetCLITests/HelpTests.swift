@@ -149,6 +149,8 @@ struct HelpTests {
             let unknown = try await cli.signet("weather")
             unknown.fails(64, "there is no command 'signet weather'\n")
             try await cli.signet("code", "mira", "--typ", "hotp").fails(64, "Did you mean '--type'?")
+            // A command that is not shown is not suggested either.
+            try await cli.signet("clear-clipboar").fails(64, "there is no command 'signet clear-clipboar'\n")
             let secret = try await cli.signet(OATHSample.uri())
             secret.fails(64, "there is no command 'signet <URI>'")
             #expect(!secret.errors.contains(OATHSample.secretText))

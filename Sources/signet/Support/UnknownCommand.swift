@@ -15,7 +15,7 @@ enum UnknownCommand {
             let subcommands = command.configuration.subcommands
             guard !subcommands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return nil }
             guard let next = subcommands.first(where: { $0.configuration.commandName == argument }) else {
-                let names = subcommands.compactMap { $0.configuration.commandName }
+                let names = subcommands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }
                 let hint = similar(to: argument, in: names).map { "; did you mean '\(path) \($0)'?" } ?? ""
                 return """
                     there is no command '\(path) \(argument)'\(hint)
