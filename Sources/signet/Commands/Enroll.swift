@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SignetCore
 import SignetStorage
 import SignetTransfer
@@ -6,21 +7,35 @@ import SignetTransfer
 struct Enroll: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Add an account from an enrollment URI or a picture of a QR code.",
+        abstract: "Add an account from a QR code, an enrollment URI or a typed secret.",
         discussion: """
             The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's \
             arguments, so rather give a picture, or '-' and the URI or picture on standard input. Several URIs and exports of other \
             authenticators are for 'signet import'.
 
+            --clipboard takes a copied picture or URI, with wl-paste on Wayland, and xclip or xsel on X11. --screen takes a picture \
+            of the screen, with grim on Wayland, and ImageMagick or scrot on X11; no other QR code may be visible. A secret alone is \
+            typed unseen with --secret, in Base32, with or without spaces.
+
             EXAMPLES:
               signet enroll harbor.png
               signet enroll --dry-run harbor.png
-              wl-paste -t image/png | signet enroll -
+              signet enroll --clipboard
+              signet enroll --screen
+              signet enroll --secret --issuer Harbor --account mira
               signet enroll --replace harbor.png
             """)
 
     @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.", completion: .file())
-    var source: String
+    var source: String?
+
+    @Flag(help: "Take the picture of a QR code, or the URI, from the clipboard.")
+    var clipboard = false
+
+    @Flag(help: "Take the QR code that is visible on the screen.")
+    var screen = false
+
+    @OptionGroup var typed: TypedSecretOptions
 
     @Flag(help: "Only show what would be enrolled, with secrets redacted. Changes nothing and makes no request.")
     var dryRun = false
@@ -42,7 +57,8 @@ struct Enroll: NetworkedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Enroll under this account name, for example for a second realm of a server.", valueName: "name"))
+            "Enroll under this account name, for example for a second realm of a server; with --secret the account's name.",
+            valueName: "name"))
     var account: String?
 
     @OptionGroup var plainHTTP: PlainHTTPOptions
@@ -53,6 +69,14 @@ struct Enroll: NetworkedCommand {
     var json = false
 
     func validate() throws {
+        let sources = [source != nil, clipboard, screen, typed.isUsed].filter { $0 }
+        guard !sources.isEmpty else {
+            throw ValidationError("Give a URI, a picture or '-'; or --clipboard, --screen or --secret.")
+        }
+        guard sources.count == 1 else {
+            throw ValidationError("A URI or picture, --clipboard, --screen and --secret exclude each other.")
+        }
+        guard !typed.isUsed || account != nil else { throw ValidationError("A typed secret needs a name: --account.") }
         guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }
         guard replace || !yes else { throw ValidationError("--yes confirms a replacement: it needs --replace.") }
         guard account?.isSafeToShow ?? true, account != "" else {
@@ -61,7 +85,7 @@ struct Enroll: NetworkedCommand {
     }
 
     func run() async throws {
-        let offered = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
+        let offered = try offeredEnrollment()
         let gateway = try gateway(for: offered)
         let (enrollment, conflict) = (named(offered), EnrollmentPlan.Conflict(replace: replace, rename: rename))
         if dryRun {
@@ -76,6 +100,20 @@ struct Enroll: NetworkedCommand {
         if !yes { try await plan.confirmation?.ask() }
         try await plan.enroll(in: session, pushGateway: gateway)
         report(plan, of: offered, heading: "Enrolled")
+    }
+
+    /// Reads the enrollment from the source that the options name.
+    private func offeredEnrollment() throws -> Enrollment {
+        if typed.isUsed, let account { return try typed.enrollment(accountName: account) }
+        let uri =
+            if clipboard {
+                try EnrollmentSource.uriInClipboard()
+            } else if screen {
+                try EnrollmentSource.uriOnScreen()
+            } else {
+                try EnrollmentSource.uri(from: source ?? TransferFile.standardStream)
+            }
+        return try EnrollmentURI.parse(uri, policy: plainHTTP.policy)
     }
 
     /// Returns the enrollment with the account name of `--account`.
@@ -111,7 +149,7 @@ struct Enroll: NetworkedCommand {
     }
 }
 
-/// Reads an enrollment URI from an argument, a picture or standard input.
+/// Reads an enrollment URI from an argument, a picture, standard input, the clipboard or the screen.
 enum EnrollmentSource {
     /// Returns the URI in `source`: the text itself, or the URI in a picture or on standard input.
     static func uri(from source: String) throws -> String {
@@ -120,7 +158,7 @@ enum EnrollmentSource {
                 throw PictureError.tooLarge(
                     "standard input; at most \(PictureReader.maximumBytes / 1_000_000) million bytes are read")
             }
-            return try uri(in: bytes)
+            return try uri(in: bytes, of: "standard input")
         }
         if source.contains("://") { return try single(source) }
         try requireNoScheme(source)
@@ -131,11 +169,29 @@ enum EnrollmentSource {
             // The error must not repeat a secret that was typed in the place of a file.
             guard error == .notThere, mayBeSecret(source) else { throw Failure(error, inFile: source) }
             throw Failure(error).advising(
-                "; a secret alone cannot be enrolled: put it in an enrollment URI, and give that on standard input: signet enroll -"
+                "; a secret alone is typed: signet enroll --secret --account NAME; an enrollment URI goes to standard input: signet enroll -"
             )
         }
         return try single(text)
     }
+
+    /// Returns the URI in the picture or the text on the clipboard.
+    ///
+    /// - Throws: ``Failure`` when no tool for the clipboard is installed, and when it has neither a picture nor text; the errors of
+    ///   ``uri(from:)``.
+    static func uriInClipboard() throws -> String {
+        guard let tool = ClipboardTool.available(in: ProcessInfo.processInfo.environment).first else {
+            throw Failure(
+                .unavailable, "clipboard",
+                "no program here reads the clipboard: install wl-clipboard for Wayland, or xclip or xsel for X11")
+        }
+        return try uri(in: tool.contents(limit: PictureReader.maximumBytes), of: "the clipboard")
+    }
+
+    /// Returns the URI in the only QR code that is visible on the screen.
+    ///
+    /// - Throws: The errors of ``Screenshot/take()`` and of ``uri(from:)``.
+    static func uriOnScreen() throws -> String { try single(QRScanner.singleCode(in: Screenshot.take())) }
 
     /// Throws for a URI without the two slashes after its scheme, which would be taken for the name of a file.
     private static func requireNoScheme(_ source: String) throws {
@@ -185,12 +241,13 @@ enum EnrollmentSource {
         return text
     }
 
-    private static func uri(in bytes: [UInt8]) throws -> String {
+    /// Returns the URI in a picture or a text; `name` is its source, for the error.
+    private static func uri(in bytes: [UInt8], of name: String) throws -> String {
         do {
             return try single(QRScanner.singleCode(in: PictureReader.read(bytes)))
         } catch PictureError.unknownFormat {
             guard let text = String(validating: ImportFormat.withoutPadding(bytes), as: UTF8.self) else {
-                throw Failure(.badInput, "input", "standard input is neither a PNG or JPEG picture nor text")
+                throw Failure(.badInput, "input", "\(name) is neither a PNG or JPEG picture nor text")
             }
             return try single(text)
         }
