@@ -9,6 +9,7 @@ struct NoVaultTests {
     /// Every command that needs a vault and does not store something first, with typical arguments.
     static let commands: [[String]] = [
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
+        ["codes"], ["codes", "mira", "--json"], ["show", "mira"], ["show", "mira", "--secret", "--yes", "--json"],
         ["push", "listen"], ["push", "listen", "mira", "--once", "--timeout", "1"], ["push", "list"],
         ["push", "list", "--all", "--json"],
         ["vault", "key", "list"], ["vault", "key", "list", "--json"], ["vault", "key", "add", "keyfile", "--json"],
