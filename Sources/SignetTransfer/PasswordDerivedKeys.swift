@@ -29,8 +29,8 @@ extension Argon2 {
             isAcceptable(iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism)
         else { throw ImportError(.tooCostly, format, part, "the cost of Argon2 is out of bounds") }
         do throws(StoreError) {
-            return try id(
-                password: passphrase, salt: salt, iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism,
+            return try key(
+                .id, password: passphrase, salt: salt, iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism,
                 length: 32)
         } catch {
             throw ImportError(.tooCostly, format, part, error.reason)

@@ -59,13 +59,13 @@ struct CryptographyTests {
         func derive(password: [UInt8], salt: [UInt8], secret: [UInt8], associatedData: [UInt8]) throws -> Secret {
             let length = key.utf8.count / 2
             if isID {
-                return try Argon2.id(
-                    password: Secret(password), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
+                return try Argon2.key(
+                    .id, password: Secret(password), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
                     parallelism: cost.parallelism, version: version, length: length, secret: secret,
                     associatedData: associatedData)
             }
-            return try Argon2.d(
-                password: Secret(password), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
+            return try Argon2.key(
+                .d, password: Secret(password), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
                 parallelism: cost.parallelism, version: version, length: length, secret: secret, associatedData: associatedData)
         }
     }
@@ -123,8 +123,8 @@ struct CryptographyTests {
     func refusesCost(iterations: Int, memoryKiB: Int, parallelism: Int) throws {
         #expect(!Argon2.isAcceptable(iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism))
         let error = try #require(throws: StoreError.self) {
-            try Argon2.id(
-                password: Secret([1]), salt: [UInt8](repeating: 0, count: 8), iterations: iterations, memoryKiB: memoryKiB,
+            try Argon2.key(
+                .id, password: Secret([1]), salt: [UInt8](repeating: 0, count: 8), iterations: iterations, memoryKiB: memoryKiB,
                 parallelism: parallelism, length: 32)
         }
         #expect(error.code == .failed)
@@ -142,8 +142,9 @@ struct CryptographyTests {
         arguments: [(0x11, 32), (0, 32), (0x13, 3), (0x13, 1_025)])
     func refusesVersion(version: Int, length: Int) {
         #expect(throws: StoreError.self) {
-            try Argon2.d(
-                password: Secret([1]), salt: [], iterations: 1, memoryKiB: 8, parallelism: 1, version: version, length: length)
+            try Argon2.key(
+                .d, password: Secret([1]), salt: [], iterations: 1, memoryKiB: 8, parallelism: 1, version: version, length: length
+            )
         }
     }
 

@@ -27,8 +27,15 @@ package enum Argon2 {
             && (1...maxBlocks / memoryKiB).contains(iterations)
     }
 
-    /// Derives a key with Argon2id.
+    /// The variants, by their numbers in RFC 9106 section 3.2 (y).
+    package enum Variant: Int, Sendable {
+        case d = 0
+        case id = 2
+    }
+
+    /// Derives a key.
     /// - Parameters:
+    ///   - variant: The variant.
     ///   - password: The password (P).
     ///   - salt: The salt (S).
     ///   - iterations: The number of passes over the memory (t).
@@ -41,41 +48,9 @@ package enum Argon2 {
     /// - Returns: The key.
     /// - Throws: ``StoreError/Code/failed`` when a value is out of bounds, or when there is not enough memory. See
     ///   ``isAcceptable(iterations:memoryKiB:parallelism:)``.
-    package static func id(
-        password: Secret, salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int, version: Int = 0x13, length: Int,
-        secret: [UInt8] = [], associatedData: [UInt8] = []
-    ) throws(StoreError) -> Secret {
-        let input = Input(password: password.bytes, salt: salt, secret: secret, associatedData: associatedData)
-        return try derive(
-            input, type: 2, iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism, version: version,
-            length: length)
-    }
-
-    /// Derives a key with Argon2d.
-    ///
-    /// The parameters are those of `id`.
-    /// - Returns: The key.
-    /// - Throws: ``StoreError/Code/failed`` when a value is out of bounds, or when there is not enough memory. See
-    ///   ``isAcceptable(iterations:memoryKiB:parallelism:)``.
-    package static func d(
-        password: Secret, salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int, version: Int = 0x13, length: Int,
-        secret: [UInt8] = [], associatedData: [UInt8] = []
-    ) throws(StoreError) -> Secret {
-        let input = Input(password: password.bytes, salt: salt, secret: secret, associatedData: associatedData)
-        return try derive(
-            input, type: 0, iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism, version: version,
-            length: length)
-    }
-
-    private struct Input {
-        let password: [UInt8]
-        let salt: [UInt8]
-        let secret: [UInt8]
-        let associatedData: [UInt8]
-    }
-
-    private static func derive(
-        _ input: Input, type: Int, iterations: Int, memoryKiB: Int, parallelism: Int, version: Int, length: Int
+    package static func key(
+        _ variant: Variant, password: Secret, salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int,
+        version: Int = 0x13, length: Int, secret: [UInt8] = [], associatedData: [UInt8] = []
     ) throws(StoreError) -> Secret {
         guard isAcceptable(iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism),
             version == 0x10 || version == 0x13, (4...1_024).contains(length)
@@ -86,12 +61,15 @@ package enum Argon2 {
             throw StoreError(.failed, "derive key", "Argon2 needs \(memoryKiB / 1_024) MiB of memory")
         }
         var first: [UInt8] = []
-        for number in [parallelism, length, memoryKiB, iterations, version, type] { first += LittleEndian.bytes32(number) }
-        for value in [input.password, input.salt, input.secret, input.associatedData] {
+        for number in [parallelism, length, memoryKiB, iterations, version, variant.rawValue] {
+            first += LittleEndian.bytes32(number)
+        }
+        for value in [password.bytes, salt, secret, associatedData] {
             first += LittleEndian.bytes32(value.count) + value
         }
         let fill = Argon2Fill(
-            type: type, version: version, iterations: iterations, parallelism: parallelism, segmentLength: segmentLength,
+            type: variant.rawValue, version: version, iterations: iterations, parallelism: parallelism,
+            segmentLength: segmentLength,
             memory: memory.start.bindMemory(to: UInt64.self, capacity: blockCount * 128),
             scratch: scratch.start.bindMemory(to: UInt64.self, capacity: 5 * 128))
         // The pointers do not keep the memory.

@@ -59,14 +59,8 @@ struct KDBXKeys {
     private static func argon2(
         _ composite: Secret, _ cost: KDBXHeader.Argon2Cost, isID: Bool
     ) throws(StoreError) -> Secret {
-        if isID {
-            return try Argon2.id(
-                password: composite, salt: cost.salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
-                parallelism: cost.parallelism, version: cost.version, length: 32, secret: cost.secret,
-                associatedData: cost.associatedData)
-        }
-        return try Argon2.d(
-            password: composite, salt: cost.salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
+        try Argon2.key(
+            isID ? .id : .d, password: composite, salt: cost.salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
             parallelism: cost.parallelism, version: cost.version, length: 32, secret: cost.secret,
             associatedData: cost.associatedData)
     }

@@ -26,7 +26,7 @@ struct ClearClipboard: AsyncParsableCommand {
 
     func run() async throws {
         let input = try TransferFile.contents(of: TransferFile.standardStream, limit: ClipboardTool.maxCodeSize)
-        // A person who types the command, or a pipe, ends the line.
+        // A user who types the text, and most programs, end the line.
         guard let input, let text = String(validating: input, as: UTF8.self)?.trimmingWhitespace(), !text.isEmpty else {
             throw Failure(.badInput, "input", "standard input is not a code")
         }

@@ -47,7 +47,7 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let session = try Session.open(options, trust: trust)
-            let selections = try await Selection.push(name, with: OpenedAuthenticator(session: session))
+            let selections = try await Selection.push(name, with: VaultAuthenticator(session: session))
             try await PushListening(session, to: selections, once: once, seconds: seconds, json: json).run()
         }
     }

@@ -54,7 +54,7 @@ struct Show: AsyncParsableCommand {
                 .notAllowed, "notConfirmed",
                 "the secret would go to a file or a program, not to a terminal; pass --yes if that is what you want")
         }
-        let codes = AccountCodes(OpenedAuthenticator(session: try Session.open(options)))
+        let codes = AccountCodes(VaultAuthenticator(session: try Session.open(options)))
         let kinds: Set<Mechanism.KindName> = type.map { [$0 == .totp ? .totp : .hotp] } ?? AccountCodes.kinds
         let selection = try await codes.selection(name, kinds, asks: !json && PickList.isPossible)
         guard let enrollment = selection.enrollment else {
@@ -85,7 +85,7 @@ struct Show: AsyncParsableCommand {
             selection.mechanism.kindName == .hotp ? " Both authenticators then use the same counter: use only one of them." : ""
         return Confirmation(
             warning:
-                "This shows the secret of \(selection.title): a person who sees it can generate the codes.\(counter)",
+                "This shows the secret of \(selection.title): a reader of the secret can generate the codes.\(counter)",
             action: "show it", withoutTerminal: "the secret of \(selection.title) would be shown",
             declined: "the secret was not shown")
     }

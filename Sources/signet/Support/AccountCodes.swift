@@ -10,11 +10,11 @@ struct AccountCodes: Sendable {
     /// The kinds of mechanisms that make codes.
     static let kinds: Set<Mechanism.KindName> = Set(Mechanism.KindName.allCases).subtracting([.push])
 
-    let authenticator: any VaultAuthenticator
+    let authenticator: VaultAuthenticator
     private let clock = SystemWallClock()
 
     /// Creates a value for the accounts of a vault.
-    init(_ authenticator: any VaultAuthenticator) { self.authenticator = authenticator }
+    init(_ authenticator: VaultAuthenticator) { self.authenticator = authenticator }
 
     /// The current time.
     var now: Date { clock.now }
@@ -76,7 +76,7 @@ struct AccountCodes: Sendable {
     /// No counter is used.
     /// - Parameter query: A text that is similar to a name of each account; nil for all accounts.
     /// - Returns: The entries, the most similar first, and the records that cannot be read.
-    /// - Throws: `StoreError`; ``Failure`` of the agent.
+    /// - Throws: `StoreError`.
     func list(matching query: String?) async throws -> (entries: [CodeEntry], damaged: [DamagedRecord]) {
         let (accounts, damaged) = (try await authenticator.accounts(), try await authenticator.damagedRecords())
         let found = query.map { NameMatch.ranked(accounts, by: $0, \.names).map(\.candidate) } ?? accounts
