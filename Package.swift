@@ -125,6 +125,7 @@ let package = Package(
         // Functions that are looked up in a library at run time. Only CPostgreSQL needs the headers of its library.
         .target(name: "CTSS2"),
         .target(name: "CSecretService"),
+        .target(name: "CGDBus"),
         .target(name: "CPostgreSQL"),
         .target(
             name: "SignetNetwork",
@@ -202,6 +203,12 @@ let package = Package(
             path: "Sources/Compatibility/FRAuth", swiftSettings: rules),
 
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
+
+        // The message bus of a Linux desktop: notifications, the end of a session, the user's presence.
+        .target(
+            name: "SignetDesktop",
+            dependencies: ["SignetCore", "SignetAuthenticator", .target(name: "CGDBus", condition: .when(platforms: [.linux]))],
+            swiftSettings: rules),
 
         // The development server, the push gateway in it, and the command line.
         .target(name: "SignetPushGateway", dependencies: ["SignetCore", crypto], swiftSettings: rules),
@@ -404,6 +411,10 @@ let package = Package(
                 "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
                 "SignetTesting", "TestSupport", crypto, logging,
             ],
+            swiftSettings: rules),
+        .testTarget(
+            name: "SignetDesktopTests",
+            dependencies: ["SignetDesktop", "SignetAuthenticator", "SignetCore", "SignetTesting", "TestSupport"],
             swiftSettings: rules),
         .testTarget(
             name: "SignetTestingTests", dependencies: ["SignetTesting", "SignetCore", "SignetNetwork", "SignetStorage"],
