@@ -103,6 +103,8 @@ def items(prepared: Path, prefix: str, debian=False) -> list[Item]:
     for kind, unit in (("user", "signet-push.service"), ("system", "signet-server.service")):
         text = (PACKAGING / "units" / unit).read_text().replace("@PREFIX@", prefix)
         add(f"lib/systemd/{kind}/{unit}", text.encode(), compresses=False)
+    for policy in sorted((PACKAGING / "polkit").glob("*.policy")):
+        add(f"share/polkit-1/actions/{policy.name}", policy.read_bytes(), compresses=False)
     documents = "share/doc/signet"
     add(f"{documents}/{NOTICES}", (prepared / NOTICES).read_bytes())
     for name in ("CHANGELOG.md", "README.md") + (() if debian else ("LICENSE",)):
