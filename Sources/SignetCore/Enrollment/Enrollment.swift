@@ -40,6 +40,8 @@ public struct Enrollment: Sendable, Hashable {
 /// They are valid once and for a short time.
 public struct PushInvitation: Sendable, Hashable {
     /// The key that device and server will share: 32 bytes or more (RFC 7518 section 3.2).
+    ///
+    /// For privacyIDEA it is the enrollment credential, which proves to the server that the device has read the URI.
     public var secret: Secret
     /// The challenge.
     ///
@@ -59,8 +61,10 @@ public struct PushInvitation: Sendable, Hashable {
     public var resourceID: String?
     /// The name of the push platform whose protocol the server uses; nil for AM.
     ///
-    /// It is not part of the URI.
+    /// It is not part of the URI. Reading an `otpauth://pipush` URI sets it to privacyIDEA's.
     public var platform: String?
+    /// True when the server wants each approval to follow a check of the user's presence.
+    package var requiresPresence = false
 
     /// Creates an invitation.
     public init(
@@ -80,8 +84,11 @@ public struct PushInvitation: Sendable, Hashable {
 
 extension Enrollment {
     /// Checks that the ForgeRock and Ping SDKs have the codes of this enrollment too: those of 4 to 8 decimal digits.
-    /// - Throws: ``EnrollmentError`` for codes of 9 or 10 digits and for those of Steam.
+    /// - Throws: ``EnrollmentError`` for codes of 9 or 10 digits, for those of Steam, and for push messages of privacyIDEA.
     package func requireCodesOfOtherSDKs() throws(EnrollmentError) {
+        guard push?.platform != PrivacyIDEAURI.platform else {
+            throw EnrollmentError(.unsupported, "type", "neither totp nor hotp")
+        }
         guard let oath else { return }
         guard oath.encoding == .decimal else { throw .steam }
         guard oath.digits.count <= 8 else { throw EnrollmentError(.invalid, "digits", "not a number from 4 to 8") }

@@ -1,4 +1,5 @@
-/// Reads and writes enrollment URIs: `otpauth` (one-time codes), `pushauth` (push) and `mfauth` (both).
+/// Reads and writes enrollment URIs: `otpauth` (one-time codes), `pushauth` (push) and `mfauth` (both), and `otpauth://pipush` for
+/// push messages of privacyIDEA (protocol/privacyidea-push.md).
 ///
 /// An account of Steam is read from `otpauth://steam`, from `encoder=steam` as KeePassXC writes it, from five digits of the issuer
 /// Steam as programs without Steam's codes write them, and from `steam://SECRET`, which Bitwarden writes without a name.

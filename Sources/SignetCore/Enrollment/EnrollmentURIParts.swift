@@ -133,8 +133,8 @@ struct EnrollmentURIParts {
     ///
     /// Any other name could be a misplaced secret.
     private static let knownParameters: Set<String> = [
-        "a", "algorithm", "b", "c", "counter", "d", "digits", "encoder", "image", "issuer", "l", "m", "oid", "period", "pid",
-        "policies", "r", "s", "secret", "uid", "version",
+        "a", "algorithm", "b", "c", "counter", "d", "digits", "encoder", "enrollment_credential", "image", "issuer", "l", "m",
+        "oid", "period", "pid", "policies", "r", "s", "secret", "serial", "sslverify", "uid", "url", "v", "version",
     ]
 
     /// Decodes the parameters.

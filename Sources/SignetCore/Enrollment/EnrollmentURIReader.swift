@@ -18,6 +18,7 @@ struct EnrollmentURIReader {
 
     func read() throws(EnrollmentError) -> Enrollment {
         if parts.scheme == Self.steamScheme { return try steam() }
+        if PrivacyIDEAURI.recognizes(parts) { return try PrivacyIDEAURI.enrollment(parts, policy) }
         guard let scheme = Scheme(rawValue: parts.scheme) else {
             throw EnrollmentError(namesKind ? .invalid : .unsupported, "scheme", "not otpauth, pushauth or mfauth")
         }

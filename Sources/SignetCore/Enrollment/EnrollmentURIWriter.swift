@@ -4,6 +4,10 @@ struct EnrollmentURIWriter {
 
     /// Writes an enrollment; with `namesSHA1` the URI names the default algorithm too.
     init(_ enrollment: Enrollment, namesSHA1: Bool = false) {
+        if let push = enrollment.push, push.platform == PrivacyIDEAURI.platform {
+            text = PrivacyIDEAURI.text(of: enrollment, push)
+            return
+        }
         let scheme =
             switch (enrollment.oath, enrollment.push) {
             case (.some, .some): "mfauth"

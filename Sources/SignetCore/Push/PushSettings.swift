@@ -1,6 +1,6 @@
 /// The settings that a device needs to answer one server's push messages.
 public struct PushSettings: Sendable, Hashable {
-    /// The shared key, 32 bytes or more.
+    /// The shared key, 32 bytes or more; the device's private key when ``serverKey`` is not nil.
     public var secret: Secret
     /// The address at which the device was registered.
     ///
@@ -17,6 +17,10 @@ public struct PushSettings: Sendable, Hashable {
     public var gatewayEndpoint: Endpoint?
     /// The name of the push platform whose protocol the server uses; nil for AM, which is built in.
     public var platform: String?
+    /// The server's public key, in the encoding of the platform; nil for a platform whose servers share a key with the device.
+    public var serverKey: [UInt8]?
+    /// True when the server wants each approval to follow a check of the user's presence.
+    package var requiresPresence = false
 
     /// Creates the settings.
     public init(
