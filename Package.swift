@@ -133,8 +133,8 @@ let package = Package(
 
         // The libraries that an app imports, above storage and network.
         .target(
-            name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
-            swiftSettings: rules),
+            name: "SignetAuthenticator",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", crypto, cryptoExtras], swiftSettings: rules),
         .target(
             name: "SignetTransfer",
             dependencies: ["SignetCore", "SignetStorage", "SignetAuthenticator", crypto, cryptoExtras], swiftSettings: rules),
@@ -366,8 +366,8 @@ let package = Package(
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetPushGateway", "SignetTesting",
                 "SignetServer", "SignetJourney", "SignetTransfer", "StoreWorker", "TestSupport",
-                "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
-            ], swiftSettings: rules),
+                "FRAuthenticator", "FRAuth", "PingOath", "PingPush", cryptoExtras, logging,
+            ], exclude: ["Fixtures"], swiftSettings: rules),
         .testTarget(
             name: "SignetTransferTests",
             dependencies: [

@@ -20,7 +20,8 @@ extension Authenticator {
     /// When the store fails after the server has registered the device, the call throws
     /// ``AuthenticatorError/Code/registeredNotStored``. The device gets the same mechanism id each time the same push invitation
     /// is enrolled. This authenticator therefore stores the mechanism on the next attempt without another request to the server.
-    /// Another authenticator registers the mechanism again, as the same device, for as long as the server accepts the invitation.
+    /// Another authenticator registers the mechanism again, as the same device, for as long as the server accepts the invitation;
+    /// privacyIDEA accepts it once.
     ///
     /// A server that sends push messages only to phones, as AM does, is given the address of an inbox at `pushGateway` instead of a
     /// phone's token, and ``PushStreamListener`` connects there (docs/guides/push.md). A server with its own push stream needs no push
@@ -90,11 +91,15 @@ extension Authenticator {
     ) async throws -> PendingWrites.Registration {
         if let registration = pendingWrites.registration(of: uid) { return registration }
         let platform = try platforms.named(invitation.platform)
-        let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
-        let stream = try await NotSent.unwrapped {
-            try await platform.register(invitation, mechanismUID: uid, device: device, over: pushTransport)
+        guard gateway == nil || !(platform is any PolledPushPlatform) else {
+            throw AuthenticatorError(
+                .notSupported, "\(invitation.registrationEndpoint.host) is asked for messages; a push gateway cannot receive them")
         }
-        let registration = PendingWrites.Registration(stream: stream, token: token, gateway: gateway)
+        let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
+        let result = try await NotSent.unwrapped {
+            try await platform.registration(for: invitation, mechanismUID: uid, device: device, over: pushTransport)
+        }
+        let registration = PendingWrites.Registration(result: result, token: token, gateway: gateway)
         pendingWrites.set(registration, of: uid)
         return registration
     }
@@ -143,11 +148,13 @@ struct EnrollmentOffer: Sendable {
         return (replaced, kept)
     }
 
-    /// Adds the addresses that the registration at the server has returned, and the token that the server was given.
+    /// Adds the addresses and keys that the registration at the server has returned, and the token that the server was given.
     mutating func add(_ registration: PendingWrites.Registration) {
         token = registration.token
         guard case .push(var settings) = push?.kind else { return }
-        settings.streamEndpoint = registration.stream
+        settings.streamEndpoint = registration.result.streamEndpoint
+        settings.serverKey = registration.result.serverKey
+        if let secret = registration.result.secret { settings.secret = secret }
         settings.gatewayEndpoint = registration.gateway
         push?.kind = .push(settings)
     }
@@ -166,6 +173,7 @@ extension PushSettings {
             secret: invitation.secret, registrationEndpoint: invitation.registrationEndpoint,
             authenticationEndpoint: invitation.authenticationEndpoint, loadBalancerCookie: invitation.loadBalancerCookie,
             platform: invitation.platform == AccessManagerPlatform.name ? nil : invitation.platform)
+        requiresPresence = invitation.requiresPresence
     }
 }
 

@@ -37,7 +37,7 @@ public struct Authenticator: Sendable {
     ///   - policies: The policies of issuers that can be evaluated on this device.
     ///   - retention: The rule for the push messages to keep.
     ///   - interceptors: The interceptors that see each request of the push protocol before it is sent, in this order.
-    ///   - platforms: Push platforms in addition to AM's.
+    ///   - platforms: Push platforms in addition to AM's and privacyIDEA's.
     ///   - requestLogger: Called with a summary of each request, without secrets.
     public init(
         store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock(),
@@ -93,10 +93,11 @@ public struct Authenticator: Sendable {
     }
 }
 
-/// The push platforms of an authenticator: AM's and those that the app has added.
+/// The push platforms of an authenticator: AM's, privacyIDEA's and those that the app has added.
 struct PushPlatforms: Sendable {
     private let others: [any PushPlatform]
     private let accessManager = AccessManagerPlatform()
+    private let privacyIDEA = PrivacyIDEAPlatform()
 
     init(_ others: [any PushPlatform]) {
         self.others = others
@@ -107,6 +108,7 @@ struct PushPlatforms: Sendable {
     func named(_ name: String?) throws(AuthenticatorError) -> any PushPlatform {
         let name = name ?? AccessManagerPlatform.name
         if let platform = others.last(where: { $0.name == name }) { return platform }
+        if name == PrivacyIDEAPlatform.name { return privacyIDEA }
         guard name == AccessManagerPlatform.name else { throw .unknownPlatform(name) }
         return accessManager
     }
@@ -116,7 +118,8 @@ struct PushPlatforms: Sendable {
     /// A message that no other platform claims is read as one of AM's.
     /// - Throws: `PushMessageError` when AM's platform cannot read the message either.
     func claim(_ delivery: PushDelivery) throws -> IncomingMessage {
-        for platform in others {
+        let named: [any PushPlatform] = others + [privacyIDEA]
+        for platform in named {
             guard let uid = try platform.claimedMechanismUID(of: delivery) else { continue }
             return IncomingMessage(mechanismUID: uid, platform: platform.mark) { try platform.open(delivery, for: $0) }
         }

@@ -2,12 +2,13 @@ import SignetCore
 
 /// The registrations and answers that servers have accepted and the store has not saved yet, so that the next call can save them.
 ///
-/// The copies of an ``Authenticator`` share one instance, which lives as long as the process and contains no secrets.
+/// The copies of an ``Authenticator`` share one instance, which lives as long as the process. It contains no secrets, except the key
+/// of a registration on a platform whose device makes one.
 final class PendingWrites: Sendable {
     /// A registration that a server has accepted.
     struct Registration: Sendable {
-        /// The address of the server's push stream, if it has one.
-        let stream: Endpoint?
+        /// The address of the server's push stream and the keys, as far as the platform has them.
+        let result: PushRegistration
         /// The stored token that the server was given; nil when it was given the token of ``Authenticator``'s initial
         /// ``PushDevice``.
         let token: String?

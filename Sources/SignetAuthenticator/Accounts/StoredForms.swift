@@ -130,25 +130,27 @@ extension Mechanism: StoredForm {
             members[settings.storedName] = .object(settings.storedMembers)
         case .push(let settings):
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
-            members["push"] = .object(settings.storedMembers)
+            members[settings.storedName] = .object(settings.storedMembers)
         }
         return members.merging(unknownMembers.values) { known, _ in known }
     }
 
     private static let knownMembers = [
         "uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "steam", "push",
+        PushSettings.storedNameWithKeys,
     ]
 
     package init(stored members: JSONMembers) throws {
         let secret = Secret(try Base64.decode(try members.text("secret")))
         let kind: Kind
+        let keyed = try members.optionalObject(PushSettings.storedNameWithKeys)
         switch (
             try members.optionalObject("oath"), try members.optionalObject("steam"),
-            try members.optionalObject("push")
+            try keyed ?? members.optionalObject("push")
         ) {
         case (let oath?, nil, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
         case (nil, let steam?, nil): kind = .oath(try OATHSettings(stored: steam, secret: secret, encoding: .steam))
-        case (nil, nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret))
+        case (nil, nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret, hasKeys: keyed != nil))
         default: throw UndecodableRecord()
         }
         self.init(
@@ -202,15 +204,25 @@ extension OATHSettings {
 }
 
 extension PushSettings {
+    /// The name of the member that has settings with key pairs in a mechanism.
+    ///
+    /// Version 0.1.0 knows `push` only. It reports such a mechanism as a record that it cannot read, and never takes the private key
+    /// for a shared secret.
+    fileprivate static let storedNameWithKeys = "pushKeys"
+
+    fileprivate var storedName: String { serverKey == nil ? "push" : Self.storedNameWithKeys }
+
     fileprivate var storedMembers: [String: JSONValue] {
-        Dictionary(texts: [
+        var members = Dictionary(texts: [
             "registrationEndpoint": registrationEndpoint.url, "authenticationEndpoint": authenticationEndpoint.url,
             "loadBalancerCookie": loadBalancerCookie, "deskEndpoint": streamEndpoint?.url, "platform": platform,
-            "frontEndpoint": gatewayEndpoint?.url,
+            "frontEndpoint": gatewayEndpoint?.url, "serverKey": serverKey.map { Base64.encode($0, as: .standard) },
         ])
+        if requiresPresence { members["requiresPresence"] = .bool(true) }
+        return members
     }
 
-    fileprivate init(stored members: JSONMembers, secret: Secret) throws {
+    fileprivate init(stored members: JSONMembers, secret: Secret, hasKeys: Bool) throws {
         self.init(
             secret: secret, registrationEndpoint: try Endpoint(stored: members.text("registrationEndpoint")),
             authenticationEndpoint: try Endpoint(stored: members.text("authenticationEndpoint")),
@@ -218,6 +230,8 @@ extension PushSettings {
             streamEndpoint: try members.optionalText("deskEndpoint").map { try Endpoint(stored: $0) },
             platform: try members.optionalText("platform"),
             gatewayEndpoint: try members.optionalText("frontEndpoint").map { try Endpoint(stored: $0) })
+        if hasKeys { serverKey = try Base64.decode(try members.text("serverKey")) }
+        requiresPresence = try members.optionalBool("requiresPresence") ?? false
     }
 }
 

@@ -1,11 +1,12 @@
+package import Foundation
 public import SignetCore
 public import SignetNetwork
 
 /// The protocol of push messages for one kind of server: the requests to register, to answer and to update the device token, and
 /// the format of a message.
 ///
-/// AM's protocol is built in. An app with other servers adds its own platform under a name that its mechanisms store
-/// (`PushInvitation.platform`).
+/// AM's protocol and privacyIDEA's are built in. An app with other servers adds its own platform under a name that its mechanisms
+/// store (`PushInvitation.platform`).
 ///
 /// The engine applies its usual rules. It stores a message once, and only after ``open(_:for:)`` has returned. It rejects answers
 /// to expired and answered notifications before any request. It stores an answer after ``send(_:to:of:over:)`` has returned.
@@ -19,6 +20,21 @@ public protocol PushPlatform: Sendable {
     func register(
         _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint?
+
+    /// Registers the device, and returns all that the engine stores about the registration.
+    ///
+    /// The engine calls this method. By default it calls ``register(_:mechanismUID:device:over:)``, and the secret of the invitation
+    /// stays that of the mechanism. A platform whose device or server makes a key in the registration implements this method.
+    /// - Parameters:
+    ///   - invitation: The values of the enrollment.
+    ///   - mechanismUID: The id that the mechanism will have.
+    ///   - device: The data of this device.
+    ///   - transport: The transport for the requests.
+    /// - Returns: The addresses and keys to store.
+    /// - Throws: The errors of ``register(_:mechanismUID:device:over:)``.
+    func registration(
+        for invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
+    ) async throws -> PushRegistration
 
     /// Returns the id of the mechanism that a message names, unverified; nil when the message isn't one of this platform.
     func claimedMechanismUID(of delivery: PushDelivery) throws -> String?
@@ -41,8 +57,46 @@ public protocol PushPlatform: Sendable {
 }
 
 extension PushPlatform {
+    /// Registers the device by ``register(_:mechanismUID:device:over:)``.
+    public func registration(
+        for invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
+    ) async throws -> PushRegistration {
+        PushRegistration(
+            streamEndpoint: try await register(invitation, mechanismUID: mechanismUID, device: device, over: transport))
+    }
+
     /// The platform name that mechanisms of this platform store; nil for AM's platform.
     package var mark: String? { name == AccessManagerPlatform.name ? nil : name }
+}
+
+/// The result of a registration for push, which the engine stores with the mechanism.
+public struct PushRegistration: Sendable, Hashable {
+    /// The address of the server's push stream, if it has one.
+    public var streamEndpoint: Endpoint?
+    /// The secret of the mechanism; nil for that of the invitation.
+    public var secret: Secret?
+    /// The server's public key, in the encoding of the platform; nil for a platform without one.
+    public var serverKey: [UInt8]?
+
+    /// Creates a result.
+    public init(streamEndpoint: Endpoint? = nil, secret: Secret? = nil, serverKey: [UInt8]? = nil) {
+        self.streamEndpoint = streamEndpoint
+        self.secret = secret
+        self.serverKey = serverKey
+    }
+}
+
+/// A push platform whose servers send nothing: the device asks for open messages.
+package protocol PolledPushPlatform: PushPlatform {
+    /// Asks the server once for the messages that can be answered.
+    /// - Parameters:
+    ///   - mechanism: The mechanism whose messages are wanted.
+    ///   - time: The server's time, as far as it is known.
+    ///   - transport: The transport for the request.
+    /// - Returns: The messages, unverified; the same ones again as long as they can be answered.
+    /// - Throws: `TransportError`; ``AuthenticatorError/Code/refusedByServer`` when asking again does not help, unless `time` was
+    ///   wrong; ``AuthenticatorError/Code/serverMisbehaved``.
+    func openMessages(for mechanism: Mechanism, at time: Date, over transport: PushTransport) async throws -> [PushDelivery]
 }
 
 /// The transport for the requests of a platform.

@@ -5,13 +5,15 @@ import SignetStorage
 /// A listener for the messages of one mechanism.
 ///
 /// It connects to the server's push stream, or to the push gateway of a server without one, and receives messages as they arrive
-/// (docs/protocol/push-stream.md, docs/guides/push.md).
+/// (docs/protocol/push-stream.md, docs/guides/push.md). It asks a privacyIDEA server for messages every five seconds
+/// (docs/protocol/privacyidea-push.md).
 ///
 /// When a connection ends, the listener connects again after a growing pause and continues after the last processed message. No
-/// message is lost while the network or the device is unavailable.
+/// message is lost while the network or the device is unavailable, except those of privacyIDEA that expire in the meantime.
 public struct PushStreamListener: Sendable {
     private let authenticator: Authenticator
     private let mechanismUID: String
+    private let pollInterval: Duration
 
     /// An event that a listener reports.
     public enum Event: Sendable {
@@ -28,8 +30,18 @@ public struct PushStreamListener: Sendable {
 
     /// Creates a listener for one push mechanism.
     public init(_ authenticator: Authenticator, mechanismUID: String) {
+        self.init(authenticator, mechanismUID: mechanismUID, pollInterval: .seconds(5))
+    }
+
+    /// Creates a listener for one push mechanism.
+    /// - Parameters:
+    ///   - authenticator: The authenticator that stores the messages.
+    ///   - mechanismUID: The id of the mechanism.
+    ///   - pollInterval: The pause between two requests to a server that has to be asked for messages.
+    package init(_ authenticator: Authenticator, mechanismUID: String, pollInterval: Duration) {
         self.authenticator = authenticator
         self.mechanismUID = mechanismUID
+        self.pollInterval = pollInterval
     }
 
     /// Listens until the task is canceled.
@@ -37,8 +49,11 @@ public struct PushStreamListener: Sendable {
     ///   ``AuthenticatorError/Code/refusedByServer`` when the server does not accept the proof, `CancellationError` when the task
     ///   is canceled, and the errors of `handle`.
     public func run(_ handle: @Sendable (Event) async throws -> Void) async throws {
-        guard let push = try await authenticator.mechanism(mechanismUID).push else {
-            throw AuthenticatorError.noPush
+        let mechanism = try await authenticator.mechanism(mechanismUID)
+        guard let push = mechanism.push else { throw AuthenticatorError.noPush }
+        if let platform = (try? authenticator.platforms.named(push.platform)) as? any PolledPushPlatform {
+            let poll = PushPoll(authenticator: authenticator, platform: platform, mechanism: mechanism, push: push)
+            return try await run(poll, handle)
         }
         guard let credentials = try PushStreamCredentials(push, mechanismUID: mechanismUID) else {
             throw AuthenticatorError(
@@ -62,6 +77,30 @@ public struct PushStreamListener: Sendable {
             } catch let error where error.mayReconnect {
                 try Task.checkCancellation()
                 let pause = progress.nextPause()
+                try await handle(.disconnected(error, pause: pause))
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// Asks a server for messages until the task is canceled.
+    private func run(_ poll: PushPoll, _ handle: @Sendable (Event) async throws -> Void) async throws {
+        var progress = PushPollProgress()
+        while true {
+            do {
+                try await poll.once(&progress) { event in
+                    do {
+                        try await handle(event)
+                    } catch {
+                        throw HandlerFailure(error: error)
+                    }
+                }
+                try await Task.sleep(for: pollInterval)
+            } catch let failure as HandlerFailure {
+                throw failure.error
+            } catch let error where error.mayReconnect {
+                try Task.checkCancellation()
+                let pause = max(progress.nextPause(), pollInterval)
                 try await handle(.disconnected(error, pause: pause))
                 try await Task.sleep(for: pause)
             }
@@ -140,7 +179,7 @@ extension Error {
     /// True when a message was rejected, or when its record or its mechanism is damaged.
     ///
     /// The next message may nevertheless be stored.
-    fileprivate var concernsOneMessage: Bool {
+    var concernsOneMessage: Bool {
         self is PushMessageError || self is AuthenticatorError || (self as? StoreError)?.isRecordScoped ?? false
     }
 }

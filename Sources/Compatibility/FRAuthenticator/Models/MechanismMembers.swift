@@ -24,7 +24,9 @@ extension SignetCore.Mechanism {
                 members["counter"] = Int64(exactly: next).map { JSONValue.integer($0) } ?? .string(String(next))
             }
         case .push(let settings):
-            members["type"] = .string("pushauth")
+            // A mechanism with key pairs can only be in a vault that the command line shares with the app. The type of its URI is
+            // one that the ForgeRock SDK refuses.
+            members["type"] = .string(settings.serverKey == nil ? "pushauth" : "pipush")
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .url))
             members["registrationEndpoint"] = .string(settings.registrationEndpoint.url)
             members["authenticationEndpoint"] = .string(settings.authenticationEndpoint.url)
