@@ -224,6 +224,8 @@ let package = Package(
                 .embedInCode("Web/Assets/app.svg"),
             ],
             swiftSettings: rules),
+        // The messages between commands and `signet agent`, for a program that starts fast: it has no dependency.
+        .target(name: "AgentWire", swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the commands that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .executableTarget(
@@ -231,7 +233,7 @@ let package = Package(
             dependencies: [
                 "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth",
                 "SignetJourney", "SignetYAML",
-                "SignetServer", "CPNG", arguments, logging, nioCore,
+                "SignetServer", "AgentWire", "CPNG", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
         .executableTarget(
@@ -293,6 +295,7 @@ let package = Package(
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
+        .testTarget(name: "AgentWireTests", dependencies: ["AgentWire"], swiftSettings: rules),
         // The process that the storage and authenticator tests kill.
         .executableTarget(
             name: "StoreWorker", dependencies: ["SignetStorage", "SignetAuthenticator", "SignetCore"], path: "Tests/StoreWorker",
