@@ -233,7 +233,7 @@ let package = Package(
             dependencies: [
                 "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth",
                 "SignetJourney", "SignetYAML",
-                "SignetServer", "AgentWire", "CPNG", arguments, logging, nioCore,
+                "SignetServer", "AgentWire", "CPNG", arguments, logging, nioCore, nioPosix,
             ],
             swiftSettings: rules),
         .executableTarget(
@@ -411,7 +411,7 @@ let package = Package(
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
-                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
+                "signet", "AgentWire", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
                 "SignetTesting", "TestSupport", crypto, logging,
             ],
             swiftSettings: rules),

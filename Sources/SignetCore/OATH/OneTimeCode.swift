@@ -19,6 +19,11 @@ public struct OneTimeCode: Sendable, Hashable {
         case counter(UInt64)
     }
 
+    package init(digits: String, basis: Basis) {
+        self.digits = digits
+        self.basis = basis
+    }
+
     /// Returns true when the code is valid at `date`.
     ///
     /// This is always true for an HOTP code, which is valid until it is used.

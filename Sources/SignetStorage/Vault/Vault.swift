@@ -58,6 +58,11 @@ public final class Vault: RecordStore, QuickReading {
     /// The unencrypted header of the vault, as this process last read or wrote it.
     public var header: VaultHeader { state.withLock { $0.header } }
 
+    /// Keeps the keys of the vault out of the swap space until the process ends.
+    ///
+    /// Returns false when the system refuses, because the limit of locked memory is reached.
+    package func lockKeysInMemory() -> Bool { keys.lockInMemory() }
+
     package var readsQuickly: Bool { (store as? any QuickReading)?.readsQuickly ?? false }
 
     /// Reads a consistent state of the store.

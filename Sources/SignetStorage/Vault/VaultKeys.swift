@@ -132,3 +132,10 @@ extension VaultKeys {
         return bytes
     }
 }
+
+extension VaultKeys {
+    /// Keeps the data key and the keys of records and names out of the swap space (mlock(2)).
+    ///
+    /// Returns false when the system refuses. The keys of the HMACs are derived from the data key and are not locked.
+    func lockInMemory() -> Bool { [dataKey, recordKey, nameKey].allSatisfy { $0.lockInMemory() } }
+}

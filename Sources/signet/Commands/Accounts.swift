@@ -31,9 +31,8 @@ struct Accounts: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let (accounts, damaged) = try await Session.open(options).offline { authenticator in
-                (try await authenticator.accounts(), try await authenticator.damagedRecords())
-            }
+            let authenticator = try AgentAccess.authenticator(options)
+            let (accounts, damaged) = (try await authenticator.accounts(), try await authenticator.damagedRecords())
             if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
             for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
             guard !damaged.isEmpty else { return }

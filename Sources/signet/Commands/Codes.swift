@@ -43,7 +43,7 @@ struct Codes: AsyncParsableCommand {
             throw Failure(
                 .usage, "terminal", "--watch refreshes a terminal, and standard output is not one; 'signet codes' prints a list")
         }
-        let codes = AccountCodes(VaultAuthenticator(session: try Session.open(options)))
+        let codes = AccountCodes(try AgentAccess.authenticator(options))
         let (entries, damaged) = try await codes.list(matching: query)
         if entries.isEmpty, damaged.isEmpty {
             guard let query else {

@@ -47,7 +47,7 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let session = try Session.open(options, trust: trust)
-            let selections = try await Selection.push(name, with: VaultAuthenticator(session: session))
+            let selections = try await Selection.push(name, with: OpenedAuthenticator(session: session))
             try await PushListening(session, to: selections, once: once, seconds: seconds, json: json).run()
         }
     }
@@ -70,12 +70,13 @@ struct Push: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let session = try Session.open(options)
-            let (found, accounts) = try await session.offline { (try await $0.notifications(), try await $0.accounts()) }
-            let notifications = found.filter { all || $0.state(at: session.now) == .pending }
+            let authenticator = try AgentAccess.authenticator(options)
+            let (found, accounts) = (try await authenticator.notifications(), try await authenticator.accounts())
+            let now = SystemWallClock().now
+            let notifications = found.filter { all || $0.state(at: now) == .pending }
             if !json, notifications.isEmpty { Console.line(all ? "No messages." : "No message waits for an answer.") }
             for notification in notifications {
-                Console.line(NotificationDescription(notification, of: accounts, at: session.now).line(json: json))
+                Console.line(NotificationDescription(notification, of: accounts, at: now).line(json: json))
             }
         }
     }
@@ -106,8 +107,8 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let presence = TerminalPresence(isSimulated: simulateBiometric)
-            let session = try Session.open(options, trust: trust)
-            try await Push.answer(id, session, json: json) { try await $0.approve($1, number: number, presence: presence) }
+            let authenticator = try AgentAccess.authenticator(options, trust: trust)
+            try await Push.answer(id, authenticator, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }
     }
 
@@ -129,19 +130,19 @@ struct Push: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let session = try Session.open(options, trust: trust)
-            try await Push.answer(id, session, json: json) { try await $0.deny($1) }
+            let authenticator = try AgentAccess.authenticator(options, trust: trust)
+            try await Push.answer(id, authenticator, json: json) { try await $0.deny($1) }
         }
     }
 
     private static func answer(
-        _ prefix: String, _ session: Session, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
+        _ prefix: String, _ authenticator: any VaultAuthenticator, json: Bool,
+        _ send: (any VaultAuthenticator, String) async throws -> PushNotification
     ) async throws {
-        let (answered, accounts) = try await session.online { authenticator in
-            let accounts = try await authenticator.accounts()
-            return (try await send(authenticator, fullID(prefix, in: try await authenticator.notifications())), accounts)
-        }
-        Console.line(NotificationDescription(answered, of: accounts, at: session.now).line(json: json))
+        let accounts = try await authenticator.accounts()
+        let id = try fullID(prefix, in: try await authenticator.notifications())
+        let answered = try await send(authenticator, id)
+        Console.line(NotificationDescription(answered, of: accounts, at: SystemWallClock().now).line(json: json))
     }
 
     private static func fullID(_ prefix: String, in notifications: [PushNotification]) throws -> String {

@@ -54,7 +54,7 @@ struct Show: AsyncParsableCommand {
                 .notAllowed, "notConfirmed",
                 "the secret would go to a file or a program, not to a terminal; pass --yes if that is what you want")
         }
-        let codes = AccountCodes(VaultAuthenticator(session: try Session.open(options)))
+        let codes = AccountCodes(OpenedAuthenticator(session: try Session.open(options)))
         let kinds: Set<Mechanism.KindName> = type.map { [$0 == .totp ? .totp : .hotp] } ?? AccountCodes.kinds
         let selection = try await codes.selection(name, kinds, asks: !json && PickList.isPossible)
         guard let enrollment = selection.enrollment else {

@@ -10,11 +10,11 @@ struct AccountCodes: Sendable {
     /// The kinds of mechanisms that make codes.
     static let kinds: Set<Mechanism.KindName> = Set(Mechanism.KindName.allCases).subtracting([.push])
 
-    let authenticator: VaultAuthenticator
+    let authenticator: any VaultAuthenticator
     private let clock = SystemWallClock()
 
     /// Creates a value for the accounts of a vault.
-    init(_ authenticator: VaultAuthenticator) { self.authenticator = authenticator }
+    init(_ authenticator: any VaultAuthenticator) { self.authenticator = authenticator }
 
     /// The current time.
     var now: Date { clock.now }

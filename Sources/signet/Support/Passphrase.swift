@@ -101,8 +101,8 @@ final class PassphraseMemory: Sendable {
 
     init(source: PassphraseSource) { self.source = source }
 
-    /// True when the user has typed the passphrase at the terminal.
-    var holdsTypedPassphrase: Bool { source.isTyped && known.withLock { $0 != nil } }
+    /// The passphrase that the user has typed at the terminal; nil before that, and for a source that is not the terminal.
+    var typed: Secret? { source.isTyped ? known.withLock { $0 } : nil }
 
     func passphrase() throws(StoreError) -> Secret {
         try known.withLock { (known) throws(StoreError) in

@@ -56,11 +56,14 @@ struct KeyProtectors {
     ///
     /// Returns nil unless the error can be that of a passphrase that the user mistyped at the terminal.
     func askingAgain(after error: StoreError) -> KeyProtectors? {
-        guard [.keyMismatch, .keyUnavailable].contains(error.code), memory.holdsTypedPassphrase else { return nil }
+        guard [.keyMismatch, .keyUnavailable].contains(error.code), memory.typed != nil else { return nil }
         var source = passphrase
         source.introduction = { "The vault does not open with this passphrase. Try again." }
         return asking(source)
     }
+
+    /// The passphrase that the user has typed at the terminal; nil before that.
+    var typedPassphrase: Secret? { memory.typed }
 
     func protector(_ protection: Protection) -> any KeyProtector {
         switch protection {

@@ -139,7 +139,7 @@ extension Selection {
     ///
     /// Says on standard error when records cannot be read, because messages of their accounts do not arrive.
     /// - Throws: ``Failure`` as of ``find(_:kinds:with:)``, also for a vault without a push mechanism.
-    static func push(_ name: String?, with authenticator: VaultAuthenticator) async throws -> [Selection] {
+    static func push(_ name: String?, with authenticator: any VaultAuthenticator) async throws -> [Selection] {
         if let name { return [try await find(name, kinds: [.push], with: authenticator)] }
         let all = try await authenticator.accounts().flatMap { account in
             account.mechanisms.filter { $0.kindName == .push }.map { Selection(account: account, mechanism: $0) }

@@ -36,7 +36,7 @@ struct Selection {
     /// - Throws: ``Failure`` when no mechanism or several mechanisms match. Without a match its exit code is 74 when there are
     ///   accounts or mechanisms that cannot be read. `StoreError`.
     static func find(
-        _ name: String?, kinds: Set<Mechanism.KindName>, with authenticator: VaultAuthenticator
+        _ name: String?, kinds: Set<Mechanism.KindName>, with authenticator: any VaultAuthenticator
     ) async throws -> Selection {
         do {
             return try find(name, kinds: kinds, in: try await authenticator.accounts())
@@ -62,7 +62,7 @@ struct Selection {
     /// - Returns: The only mechanism with this name, or the one that the user picked.
     /// - Throws: The errors of ``find(_:kinds:with:)``; `CancellationError` when the user ends the input.
     static func choose(
-        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: VaultAuthenticator, asks: Bool
+        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: any VaultAuthenticator, asks: Bool
     ) async throws -> Selection {
         do {
             return try await find(name, kinds: kinds, with: authenticator)

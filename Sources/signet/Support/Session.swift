@@ -98,6 +98,22 @@ struct Session {
         return Session(vault: vault, protectors: protectors, authorityFile: nil)
     }
 
+    /// Opens an existing vault with a passphrase, for the agent.
+    static func open(withPassphrase passphrase: Secret) throws(StoreError) -> Session {
+        guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+            throw StoreError(.noVault, "open vault", "no directory for the vault is known: set SIGNET_HOME")
+        }
+        let protectors = protectors(directory, nil)
+        let vault = try directory.openVault(protectors: [PassphraseProtector { () throws(StoreError) in passphrase }])
+        try vault.protection.require(protectors.requiredLevel)
+        return Session(vault: vault, protectors: protectors, authorityFile: nil)
+    }
+
+    /// Returns this session without the passphrase with which the vault was opened.
+    func forgettingPassphrase() -> Session {
+        Session(vault: vault, protectors: Self.protectors(protectors.directory, nil), authorityFile: authorityFile)
+    }
+
     /// Opens an existing vault to save what can be read of it.
     ///
     /// It reports the damage, if there is any, on standard error.

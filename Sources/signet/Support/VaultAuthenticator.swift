@@ -2,19 +2,48 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
-/// The accounts of a vault that a command has opened, with their codes.
-struct VaultAuthenticator: Sendable {
-    let session: Session
-
+/// The accounts and push messages of the vault, as commands use them: of a vault that the command has opened, or of the agent.
+///
+/// The mechanisms of an account have their secrets only in an opened vault. A command that needs a secret opens the vault.
+protocol VaultAuthenticator: Sendable {
     /// Returns all accounts.
-    func accounts() async throws -> [EnrolledAccount] { try await session.offline { try await $0.accounts() } }
+    func accounts() async throws -> [EnrolledAccount]
 
-    /// Returns the records that ``accounts()`` leaves out, because they cannot be read.
-    func damagedRecords() async throws -> [DamagedRecord] { try await session.offline { try await $0.damagedRecords() } }
+    /// Returns the records that ``accounts()`` and ``notifications()`` leave out, because they cannot be read.
+    func damagedRecords() async throws -> [DamagedRecord]
 
     /// Returns the code of a mechanism.
     ///
     /// A counter-based code is used up. The next period is possible for a time-based code only.
+    func code(for mechanismUID: String, period: AccountCodes.Period) async throws -> OneTimeCode
+
+    /// Returns the current codes of all time-based mechanisms whose accounts are not locked, by the ID of the mechanism.
+    func currentCodes() async throws -> [String: OneTimeCode]
+
+    /// Returns all push messages.
+    func notifications() async throws -> [PushNotification]
+
+    /// Answers a push message with yes.
+    /// - Parameters:
+    ///   - id: The ID of the message.
+    ///   - number: The number that the login page shows, for a message that asks for it.
+    ///   - presence: Confirms a message that asks for biometric approval.
+    /// - Returns: The answered message.
+    /// - Throws: The errors of `Authenticator.approve(_:number:presence:)`.
+    func approve(_ id: String, number: Int?, presence: any UserPresence) async throws -> PushNotification
+
+    /// Answers a push message with no, and returns it.
+    func deny(_ id: String) async throws -> PushNotification
+}
+
+/// The accounts of a vault that this process has opened.
+struct OpenedAuthenticator: VaultAuthenticator {
+    let session: Session
+
+    func accounts() async throws -> [EnrolledAccount] { try await session.offline { try await $0.accounts() } }
+
+    func damagedRecords() async throws -> [DamagedRecord] { try await session.offline { try await $0.damagedRecords() } }
+
     func code(for mechanismUID: String, period: AccountCodes.Period) async throws -> OneTimeCode {
         try await session.offline { authenticator in
             guard period == .next else { return try await authenticator.code(for: mechanismUID) }
@@ -30,7 +59,6 @@ struct VaultAuthenticator: Sendable {
         }
     }
 
-    /// Returns the current codes of all time-based mechanisms whose accounts are not locked, by the ID of the mechanism.
     func currentCodes() async throws -> [String: OneTimeCode] {
         let now = session.now
         var codes: [String: OneTimeCode] = [:]
@@ -42,4 +70,12 @@ struct VaultAuthenticator: Sendable {
         }
         return codes
     }
+
+    func notifications() async throws -> [PushNotification] { try await session.offline { try await $0.notifications() } }
+
+    func approve(_ id: String, number: Int?, presence: any UserPresence) async throws -> PushNotification {
+        try await session.online { try await $0.approve(id, number: number, presence: presence) }
+    }
+
+    func deny(_ id: String) async throws -> PushNotification { try await session.online { try await $0.deny(id) } }
 }

@@ -1,0 +1,42 @@
+import AgentWire
+import Foundation
+import SignetCore
+import SignetStorage
+
+/// The requests about the agent itself: its state, locking and unlocking.
+struct AgentControl: Sendable {
+    let vault: AgentVault
+
+    /// The names of these requests.
+    enum Name: String {
+        case status, lock, unlock
+    }
+
+    /// Returns the result of a request about the agent; nil for every other request.
+    /// - Throws: `StoreError` when the vault cannot be unlocked.
+    func result(of request: AgentRequest) async throws -> [[UInt8]]? {
+        switch Name(rawValue: request.operation) {
+        case nil: return nil
+        case .lock: vault.lock(.user)
+        case .unlock: try await unlock(request.arguments.first.map { Secret($0) })
+        case .status: break
+        }
+        let state = vault.lockReason.map { "locked-\($0.rawValue)" } ?? "unlocked"
+        return [state, "\(getpid())", "\(vault.idleTime.components.seconds)"].map { Array($0.utf8) }
+    }
+
+    /// - Parameter passphrase: The passphrase; nil for the other key protectors, which ask no user.
+    private func unlock(_ passphrase: Secret?) async throws {
+        if vault.isUnlocked { return }
+        guard let passphrase, passphrase.count > 0 else {
+            guard let session = Session.openUnattended() else {
+                throw StoreError(.keyUnavailable, "unlock vault", "it needs the passphrase")
+            }
+            return vault.unlock(session)
+        }
+        // The derivation of the key takes a lot of memory, so there is one at a time.
+        try vault.beginUnlocking()
+        defer { vault.endUnlocking() }
+        vault.unlock(try await Blocking.run { () throws(StoreError) in try Session.open(withPassphrase: passphrase) })
+    }
+}

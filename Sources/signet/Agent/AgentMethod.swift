@@ -1,0 +1,84 @@
+import AgentWire
+import Foundation
+import SignetAuthenticator
+import SignetCore
+import SignetStorage
+
+/// The operations of the agent by their names in requests, and the form of their arguments and results.
+///
+/// Arguments are texts; results are JSON, except for ``code``, which the small program reads.
+enum AgentMethod: String, CaseIterable {
+    /// The code of an account by name. Arguments: the name. Result: the digits.
+    case code
+    /// The code of a mechanism. Arguments: the ID of the mechanism, and `current` or `next`.
+    case codeOfMechanism = "code-of-mechanism"
+    case currentCodes = "current-codes"
+    case accounts
+    case damagedRecords = "damaged-records"
+    case notifications
+    /// Arguments: the ID of the message, and the number or an empty text.
+    case approve
+    /// Arguments: the ID of the message.
+    case deny
+}
+
+/// An operation with its arguments, as the agent performs it.
+struct AgentOperation: Sendable {
+    private let method: AgentMethod
+    private let arguments: [String]
+
+    /// Reads a request; returns nil for an operation that the agent does not have, and for arguments that are not UTF-8.
+    init?(_ request: AgentRequest) {
+        guard let method = AgentMethod(rawValue: request.operation) else { return nil }
+        let arguments = request.arguments.map { String(validating: $0, as: UTF8.self) }
+        guard arguments.allSatisfy({ $0 != nil }) else { return nil }
+        self.method = method
+        self.arguments = arguments.compactMap { $0 }
+    }
+
+    /// The words for the operation in the question of `--confirm-with`; nil for one that is not asked for.
+    var use: TerminalText? {
+        switch method {
+        case .code: "the code of '\(argument(0))'"
+        case .codeOfMechanism: "a code of the vault"
+        case .currentCodes: "all codes of the vault"
+        case .approve: "a push message, with yes"
+        case .deny: "a push message, with no"
+        case .accounts, .damagedRecords, .notifications: nil
+        }
+    }
+
+    /// Performs the operation.
+    /// - Returns: The fields of the result.
+    func perform(in session: Session) async throws -> [[UInt8]] {
+        let authenticator = OpenedAuthenticator(session: session)
+        switch method {
+        case .code:
+            let found = try await AccountCodes(authenticator).code(argument(0), asks: false)
+            return [Array(found.code.digits.utf8)]
+        case .codeOfMechanism:
+            let period: AccountCodes.Period = argument(1) == "next" ? .next : .current
+            return [JSON.encode(AgentForm.json(try await authenticator.code(for: argument(0), period: period)))]
+        case .currentCodes:
+            return [JSON.encode(.object(try await authenticator.currentCodes().mapValues(AgentForm.json)))]
+        case .accounts: return [JSON.encode(.array(try await authenticator.accounts().map(AgentForm.json)))]
+        case .damagedRecords: return [JSON.encode(.array(try await authenticator.damagedRecords().map(AgentForm.json)))]
+        case .notifications:
+            return [JSON.encode(.array(try await authenticator.notifications().map { .object($0.storedMembers) }))]
+        case .approve:
+            let answered = try await authenticator.approve(
+                argument(0), number: Int(argument(1)), presence: ConfirmedPresence())
+            return [JSON.encode(.object(answered.storedMembers))]
+        case .deny: return [JSON.encode(.object(try await authenticator.deny(argument(0)).storedMembers))]
+        }
+    }
+
+    private func argument(_ index: Int) -> String { index < arguments.count ? arguments[index] : "" }
+}
+
+/// The presence of a user that the client has confirmed before it sent its request.
+///
+/// The client is a process of the same user and shows the question on its own terminal.
+private struct ConfirmedPresence: UserPresence {
+    func confirm(_ notification: PushNotification) async throws {}
+}

@@ -1,0 +1,138 @@
+import Foundation
+import SignetCore
+import SignetStorage
+
+/// The vault of the agent: unlocked for a limited time, or locked.
+///
+/// Locking drops the vault with its keys, which are zeroed when the last operation in progress has ended.
+final class AgentVault: Sendable {
+    /// The directory of the vault.
+    let directory: VaultDirectory
+
+    /// The reason for which the vault is locked.
+    enum LockReason: String, Sendable {
+        /// It was not unlocked yet, or was not used for a time.
+        case idle
+        /// The session was locked, or the machine sleeps.
+        case session
+        /// The user locked it: `signet lock`.
+        case user
+    }
+
+    private struct State {
+        var session: Session?
+        var reason = LockReason.idle
+        /// The time of the last operation, or of the unlocking.
+        var lastUse = ContinuousClock.now
+        var watchers: [AsyncStream<Bool>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The file with the certificate authorities for servers; nil for those of the system.
+    private let authorityFile: String?
+
+    /// Creates a locked vault.
+    init(_ directory: VaultDirectory, authorityFile: String?) {
+        self.directory = directory
+        self.authorityFile = authorityFile
+    }
+
+    /// The reason for which the vault is locked; nil for an unlocked one.
+    var lockReason: LockReason? { state.withLock { $0.session == nil ? $0.reason : nil } }
+
+    /// True when the vault is unlocked.
+    var isUnlocked: Bool { state.withLock { $0.session != nil } }
+
+    /// The time since the last operation, or since the unlocking.
+    var idleTime: Duration { state.withLock { ContinuousClock.now - $0.lastUse } }
+
+    /// Returns the unlocked vault for an operation, and notes the use; nil when it is locked.
+    func sessionForUse() -> Session? {
+        state.withLock { state in
+            if state.session != nil { state.lastUse = .now }
+            return state.session
+        }
+    }
+
+    /// The unlocked vault without noting a use, for work that no user has asked for; nil when it is locked.
+    var session: Session? { state.withLock { $0.session } }
+
+    private let isUnlocking = Mutex(false)
+
+    /// Begins to derive a key from a passphrase.
+    /// - Throws: `StoreError` with the code `busy` while another client's passphrase is tried.
+    func beginUnlocking() throws(StoreError) {
+        let isFree = isUnlocking.withLock { isUnlocking in
+            defer { isUnlocking = true }
+            return !isUnlocking
+        }
+        guard isFree else { throw StoreError(.busy, "unlock vault", "another passphrase is being tried; try again") }
+    }
+
+    /// Ends what ``beginUnlocking()`` has begun.
+    func endUnlocking() { isUnlocking.withLock { $0 = false } }
+
+    /// Unlocks the vault with a session that a command has opened.
+    func unlock(_ session: Session) {
+        MemoryProtection.lockKeys(of: session.vault)
+        var session = session
+        session.authorityFile = authorityFile
+        change { [session] state in
+            (state.session, state.lastUse) = (session, .now)
+            return true
+        }
+    }
+
+    /// Locks the vault. Of a locked one, a stronger reason is noted.
+    func lock(_ reason: LockReason) {
+        change { state in
+            if state.session != nil || reason != .idle { state.reason = reason }
+            state.session = nil
+            return false
+        }
+    }
+
+    /// Locks the vault, and waits until no operation holds its keys.
+    /// - Parameter limit: The time to wait.
+    func lock(_ reason: LockReason, waiting limit: Duration) async {
+        weak let vault = session?.vault
+        lock(reason)
+        let end = ContinuousClock.now + limit
+        while vault != nil, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    /// Returns a stream with the present state and each later one: true for unlocked.
+    func states() -> AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { state in
+            continuation.yield(state.session != nil)
+            state.watchers.append(continuation)
+        }
+        return stream
+    }
+
+    private func change(_ change: (inout State) -> Bool) {
+        // The session is released outside of the lock, because its release zeroes keys and closes a database.
+        let released = state.withLock { state in
+            let before = state.session
+            let isUnlocked = change(&state)
+            for watcher in state.watchers { watcher.yield(isUnlocked) }
+            return before
+        }
+        _ = released
+    }
+
+    /// Locks the vault whenever it has not been used for a time, until the task is canceled.
+    /// - Parameter limit: The time without an operation after which the vault is locked.
+    func lockWhenIdle(for limit: Duration) async {
+        while !Task.isCancelled {
+            let end = state.withLock { $0.session == nil ? nil : $0.lastUse + limit }
+            if let end, end <= .now {
+                lock(.idle)
+                continue
+            }
+            try? await Task.sleep(until: end ?? .now + limit, clock: .continuous)
+        }
+    }
+}
