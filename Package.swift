@@ -233,7 +233,7 @@ let package = Package(
             dependencies: [
                 "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth",
                 "SignetJourney", "SignetYAML",
-                "SignetServer", "AgentWire", "CPNG", arguments, logging, nioCore, nioPosix,
+                "SignetServer", "SignetDesktop", "AgentWire", "CPNG", arguments, logging, nioCore, nioPosix,
             ],
             swiftSettings: rules),
         .executableTarget(

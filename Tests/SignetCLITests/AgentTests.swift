@@ -206,7 +206,7 @@ struct AgentTests {
             let user = 65_534
             try await TestProcess.run("chown", ["-R", "\(user)", cli.directory.path]).succeeds()
             let agent = try cli.start(
-                ["--reuid", "\(user)", "--clear-groups", Program.path, "agent"], program: "setpriv",
+                ["--reuid", "\(user)", "--clear-groups", Program.path, "agent", "--no-push"], program: "setpriv",
                 environment: ["SIGNET_AGENT": cli.directory.file("agent/agent.sock")])
             try await agent.waitForOutput { _, errors in errors.contains("The agent holds") }
             // The files in /proc of a process that is not dumpable belong to root (proc(5)).

@@ -44,6 +44,9 @@ extension Agent {
                 valueName: "command"))
         var confirmWith: String?
 
+        @Flag(inversion: .prefixedNo, help: "Listen for push messages, and show them as notifications of the desktop.")
+        var push = true
+
         @OptionGroup var trust: TrustOptions
         @OptionGroup var options: VaultOptions
 
@@ -80,8 +83,9 @@ extension Agent {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await server.run(listener.descriptor) }
-                let vault = server.vault
+                let (vault, environment) = (server.vault, ProcessInfo.processInfo.environment)
                 if lockAfter > 0 { group.addTask { await vault.lockWhenIdle(for: .seconds(lockAfter)) } }
+                if push { group.addTask { await AgentPush(vault: vault, notices: AgentNotices(environment)).run() } }
                 // Only the server ends by itself.
                 try await group.next()
             }
