@@ -85,6 +85,7 @@ extension Agent {
                 group.addTask { try await server.run(listener.descriptor) }
                 let (vault, environment) = (server.vault, ProcessInfo.processInfo.environment)
                 if lockAfter > 0 { group.addTask { await vault.lockWhenIdle(for: .seconds(lockAfter)) } }
+                group.addTask { await AgentSessionLock(vault: vault, environment: environment).run() }
                 if push { group.addTask { await AgentPush(vault: vault, notices: AgentNotices(environment)).run() } }
                 // Only the server ends by itself.
                 try await group.next()
