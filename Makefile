@@ -120,13 +120,19 @@ format: ## lay the sources out as the format rule wants them
 icu-data: setup-build
 	@scripts/icu-data "$(ICU_DATA)"
 
+# The two programs in the places in which an installation has them.
+INSTALLED := $(SCRATCH)/release/installed
+
 bench: setup-bench icu-data ## the speed and size limits, as ratios in one run; also written to bench.json
 	@swift build $(RELEASE) --product signet
+	@swift build $(RELEASE) --product signet-front
 	@swift build $(RELEASE) --product signet-bench
 	@bin="$$(swift build $(RELEASE) --show-bin-path)"; \
-	strip -o "$(SCRATCH)/release/signet-stripped" "$$bin/signet"; \
+	mkdir -p "$(INSTALLED)/bin" "$(INSTALLED)/libexec/signet"; \
+	strip -o "$(INSTALLED)/bin/signet" "$$bin/signet-front"; \
+	strip -o "$(INSTALLED)/libexec/signet/signet" "$$bin/signet"; \
 	PATH="$(SCRATCH)/bench/bin:$$PATH" \
-	"$$bin/signet-bench" --signet "$(SCRATCH)/release/signet-stripped" --output bench.json
+	"$$bin/signet-bench" --signet "$(INSTALLED)/libexec/signet/signet" --output bench.json
 
 # The tests of the command line and the attacks look at other processes, which the sanitizer would only slow down.
 tsan: setup-test ## the tests under the thread sanitizer
@@ -178,17 +184,19 @@ help: ## this list
 clean: ## delete what was built here
 	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench api api-baselines tests.jsonl tests.log,"$(SCRATCH)/$(folder)") bench.json dist
 
-# What is packed, and what `make install` copies: the stripped program with its man pages, completions and license notices.
+# What is packed, and what `make install` copies: the stripped programs with their man pages, completions and license notices. The
+# small program signet-front becomes bin/signet, and the full one libexec/signet/signet (docs/decisions/036-agent.md).
 PACKAGE := $(SCRATCH)/release/package
 PREFIX ?= /usr/local
 DESTDIR ?=
 .PHONY: binary deb release install uninstall
 
 # With the versions of the packages that a release has, whatever newer ones there are.
-binary: setup-build icu-data ## build the program as a release has it, with its man pages and completions, for `make install`
+binary: setup-build icu-data ## build the programs as a release has them, with their man pages and completions, for `make install`
 	@cmp --quiet packaging/Package.resolved Package.resolved || cp packaging/Package.resolved Package.resolved
 	@swift build $(RELEASE) --product signet
-	@scripts/packaging/release prepare "$(SCRATCH)/release" "$$(swift build $(RELEASE) --show-bin-path)/signet"
+	@swift build $(RELEASE) --product signet-front
+	@scripts/packaging/release prepare "$(SCRATCH)/release" "$$(swift build $(RELEASE) --show-bin-path)"
 
 deb: setup-release binary ## the Debian package alone, in dist/
 	@scripts/packaging/release deb "$(SCRATCH)/release"
@@ -199,7 +207,7 @@ release: setup-release binary ## the files of a release in dist/, signed if SIGN
 	@lintian --allow-root --fail-on error dist/*.deb
 
 # With sudo nothing is built, because the files in the scratch folder would be root's: run `make binary` first.
-install: $(if $(SUDO_UID),,binary) ## install the program, its man pages and completions below PREFIX (/usr/local) in DESTDIR
+install: $(if $(SUDO_UID),,binary) ## install the programs, their man pages and completions below PREFIX (/usr/local) in DESTDIR
 	@scripts/packaging/install "$(PACKAGE)" --prefix "$(PREFIX)" --destdir "$(DESTDIR)"
 
 uninstall: ## remove exactly what `make install` has installed below PREFIX in DESTDIR

@@ -226,6 +226,8 @@ let package = Package(
             swiftSettings: rules),
         // The messages between commands and `signet agent`, for a program that starts fast: it has no dependency.
         .target(name: "AgentWire", swiftSettings: rules),
+        // The program that a package installs as `signet`: it asks the agent, or runs the full program in its place.
+        .executableTarget(name: "signet-front", dependencies: ["AgentWire"], swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the commands that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .executableTarget(

@@ -1,4 +1,4 @@
-"""What is linked into the program: packages of Package.resolved and the parts of packaging/parts.json, with their licenses."""
+"""What is linked into the programs: packages of Package.resolved and the parts of packaging/parts.json, with their licenses."""
 
 import json
 import re
@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import layout
 
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 ENDINGS = ("", ".txt", ".md")
@@ -162,11 +164,14 @@ def toolchain() -> tuple[Path, str]:
 
 
 def linked(build: Path, resolved: Path = PACKAGING / "Package.resolved") -> list[Component]:
-    """Everything in the program that SwiftPM has built in the folder, and the packages that it fetched for other purposes."""
-    lists = sorted(build.glob("*/release/signet.product/Objects.LinkFileList"))
-    if len(lists) != 1:
-        sys.exit(f"release: there is no list of what `signet` is linked from under {build}; run: make binary")
-    names, packages = modules(lists[0])
+    """Everything in the programs that SwiftPM has built in the folder, and the packages that it fetched for other purposes."""
+    names, packages = set(), set()
+    for program in layout.PROGRAMS:
+        lists = sorted(build.glob(f"*/release/{program}.product/Objects.LinkFileList"))
+        if len(lists) != 1:
+            sys.exit(f"release: there is no list of what `{program}` is linked from under {build}; run: make binary")
+        its_names, its_packages = modules(lists[0])
+        names, packages = names | its_names, packages | its_packages
     found = [package(pin, build / "checkouts", packages) for pin in pins(resolved)]
     if unknown := packages - {component.name for component in found}:
         sys.exit(f"release: the program has {', '.join(sorted(unknown))}, which packaging/Package.resolved does not have")

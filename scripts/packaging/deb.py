@@ -25,8 +25,8 @@ COMMON = {
 ICU_END = "Third-Party Software Licenses"
 
 
-def dependencies(program: Path) -> str:
-    """The packages with the libraries that the program is linked to, in versions that have what it uses."""
+def dependencies(programs: list[Path]) -> str:
+    """The packages with the libraries that the programs are linked to, in versions that have what they use."""
     with tempfile.TemporaryDirectory() as scratch:
         control = Path(scratch) / "debian/control"
         control.parent.mkdir()
@@ -34,8 +34,9 @@ def dependencies(program: Path) -> str:
         # Where the tool expects a package that is being built.
         place = Path(scratch) / "debian/signet"
         (place / "DEBIAN").mkdir(parents=True)
-        (place / "signet").symlink_to(program.resolve())
-        command = ["dpkg-shlibdeps", "-O", "debian/signet/signet"]
+        for program in programs:
+            (place / program.name).symlink_to(program.resolve())
+        command = ["dpkg-shlibdeps", "-O", *(f"debian/signet/{program.name}" for program in programs)]
         done = subprocess.run(command, cwd=scratch, check=True, stdout=subprocess.PIPE, text=True)
     return re.fullmatch(r"shlibs:Depends=(.+)\n", done.stdout).group(1)
 
@@ -74,7 +75,7 @@ def changelog(version: str, time: int) -> bytes:
     return gzipped(f"signet ({version}) stable; urgency=medium\n\n{change}\n\n -- {maintainer}  {date}\n".encode())
 
 
-def build(files: list[layout.Item], program: Path, components: list[Component], version: str, architecture: str, time: int,
+def build(files: list[layout.Item], programs: list[Path], components: list[Component], version: str, architecture: str, time: int,
           output: Path, compression: str) -> None:  # fmt: skip
     """Writes the package. The files are those for the prefix /usr."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -89,7 +90,7 @@ def build(files: list[layout.Item], program: Path, components: list[Component], 
         layout.stage([layout.Item("etc/default/signet-server", (FOLDER / "signet-server.default").read_bytes())], tree)
         content = sorted(path for path in tree.rglob("*") if path.is_file())
         size = sum(-(-path.stat().st_size // 1024) for path in content) + sum(1 for path in tree.rglob("*") if path.is_dir())
-        names = {"VERSION": version, "ARCHITECTURE": architecture, "SIZE": str(size), "DEPENDS": dependencies(program)}
+        names = {"VERSION": version, "ARCHITECTURE": architecture, "SIZE": str(size), "DEPENDS": dependencies(programs)}
         control = re.sub(r"@(\w+)@", lambda found: names[found.group(1)], (FOLDER / "control").read_text())
         sums = "".join(
             f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(tree)}\n"

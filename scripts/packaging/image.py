@@ -136,8 +136,8 @@ def base(packages: list[Path]) -> dict[str, Entry]:
 
 
 def own(files: list[layout.Item], license: bytes) -> dict[str, Entry]:
-    """The second layer: the program, its licenses, and the directory of the state."""
-    content = {f"usr/{item.path}": Entry(item.mode, item.data) for item in files if item.path == "bin/signet"}
+    """The second layer: the programs, their licenses, and the directory of the state."""
+    content = {f"usr/{item.path}": Entry(item.mode, item.data) for item in files if item.path in layout.PROGRAMS.values()}
     documents = [item for item in files if item.path.startswith("share/doc/") and "THIRD-PARTY" in item.path]
     content.update({f"usr/{item.path}": Entry(item.mode, item.data) for item in documents})
     content["usr/share/doc/signet/copyright"] = Entry(0o644, license)

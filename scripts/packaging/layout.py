@@ -19,6 +19,13 @@ COMPLETIONS = {
     "zsh": "share/zsh/site-functions/_signet",
     "fish": "share/fish/vendor_completions.d/signet.fish",
 }
+#: The programs: the name of the product, and the place below a prefix. The small second one is the command that users run: it asks
+#: the agent, or runs the full first one, which it finds beside its own directory.
+PROGRAMS = {"signet": "libexec/signet/signet", "signet-front": "bin/signet"}
+#: The units of systemd, and whose manager reads them.
+UNITS = {
+    "signet-agent.service": "user", "signet-agent.socket": "user", "signet-push.service": "user", "signet-server.service": "system",
+}  # fmt: skip
 #: Debian's zsh does not look in share/zsh/site-functions of the prefix /usr.
 DEBIAN_ZSH = "share/zsh/vendor-completions/_signet"
 
@@ -60,19 +67,22 @@ def make_reproducible(program: Path) -> None:
     program.write_bytes(data)
 
 
-def prepare(program: Path, notices: str, folder: Path, manual: Path, time: int) -> None:
-    """Writes what an installation needs into a new folder: the program, and what it says about its commands itself.
+def prepare(built: Path, notices: str, folder: Path, manual: Path, time: int) -> None:
+    """Writes what an installation needs into a new folder: the programs, and what the full one says about its commands itself.
 
-    - program: The program as the linker has written it.
+    - built: The folder with the programs as the linker has written them.
     - manual: The command that writes the man pages: `man PROGRAM FOLDER`.
     - time: The time of the commit, which is the date of the man pages.
     """
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "man").mkdir(parents=True)
     (folder / "completions").mkdir()
+    for name in PROGRAMS:
+        if not (built / name).is_file():
+            raise SystemExit(f"release: there is no {built / name}; run: make binary")
+        subprocess.run(["strip", "--remove-section=.comment", "-o", folder / name, built / name], check=True)
+        make_reproducible(folder / name)
     own = folder / "signet"
-    subprocess.run(["strip", "--remove-section=.comment", "-o", own, program], check=True)
-    make_reproducible(own)
     subprocess.run([manual, "man", own, folder / "man"], check=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
     if not (folder / "man/signet.1").is_file():
         raise SystemExit(f"release: {manual} wrote no signet.1")
@@ -90,7 +100,7 @@ def items(prepared: Path, prefix: str, debian=False) -> list[Item]:
     - prefix: The directory in which the files are when they are used, e.g. /usr/local; it is in the units.
     - debian: Whether a Debian package gets them: its rules want compressed pages, and have a form of their own for the license.
     """
-    found = [Item("bin/signet", (prepared / "signet").read_bytes(), 0o755)]
+    found = [Item(path, (prepared / name).read_bytes(), 0o755) for name, path in PROGRAMS.items()]
 
     def add(path: str, data: bytes, compresses=True):
         found.append(Item(path + ".gz", gzipped(data)) if debian and compresses else Item(path, data))
@@ -100,7 +110,7 @@ def items(prepared: Path, prefix: str, debian=False) -> list[Item]:
     for shell, path in COMPLETIONS.items():
         script = (prepared / "completions" / shell).read_bytes()
         add(DEBIAN_ZSH if debian and shell == "zsh" else path, script, compresses=False)
-    for kind, unit in (("user", "signet-push.service"), ("system", "signet-server.service")):
+    for unit, kind in UNITS.items():
         text = (PACKAGING / "units" / unit).read_text().replace("@PREFIX@", prefix)
         add(f"lib/systemd/{kind}/{unit}", text.encode(), compresses=False)
     for policy in sorted((PACKAGING / "polkit").glob("*.policy")):

@@ -46,10 +46,12 @@ def debian_entry(name: str, version: str, architecture: str, digest: str) -> dic
     }  # fmt: skip
 
 
-def document(version: str, revision: str, time: int, components: list[Component], debian: list[dict], digest: str) -> str:
+def document(
+    version: str, revision: str, time: int, components: list[Component], debian: list[dict], digests: dict[str, str]
+) -> str:
     """The document as JSON text.
 
-    - digest: SHA-256 of the program.
+    - digests: SHA-256 of each program by its path below the prefix.
     - debian: The packages in the container image, as `debian_entry` makes them.
     """
     own = f"pkg:swift/{REPOSITORY.split('://')[1]}@{version}"
@@ -57,7 +59,11 @@ def document(version: str, revision: str, time: int, components: list[Component]
     root = {
         "type": "application", "bom-ref": own, "name": "signet", "version": version,
         "description": "Authenticator and AM-compatible development server for the command line",
-        "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": licenses("Apache-2.0"), "purl": own,
+        "components": [
+            {"type": "file", "bom-ref": f"signet-file:{path}", "name": path, "hashes": [{"alg": "SHA-256", "content": digest}]}
+            for path, digest in sorted(digests.items())
+        ],
+        "licenses": licenses("Apache-2.0"), "purl": own,
         "externalReferences": [{"type": "vcs", "url": REPOSITORY}],
     }  # fmt: skip
     if revision:

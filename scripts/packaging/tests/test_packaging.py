@@ -112,6 +112,14 @@ class Image(Folder):
         self.assertIn(name, image.APPLETS[folder].split())
         self.assertTrue(config["Healthcheck"]["Test"][-1].endswith("/health/ready"))
 
+    def test_the_image_has_both_programs(self):
+        files = [layout.Item(path, b"program", 0o755) for path in (*layout.PROGRAMS.values(), "share/man/man1/signet.1")]
+        content = image.own(files, b"license")
+        entry = json.loads((image.FOLDER / "config.json").read_text())["Entrypoint"][0]
+        self.assertIn(entry.lstrip("/"), content)
+        self.assertIn("usr/libexec/signet/signet", content)
+        self.assertNotIn("usr/share/man/man1/signet.1", content)
+
     def test_a_package_with_another_hash_is_refused(self):
         package = image.Package("0" * 64, "debian/pool/main/x/x_1_amd64.deb")
         with mock.patch.object(image.urllib.request, "urlopen", return_value=io.BytesIO(b"something else")):
@@ -141,6 +149,7 @@ class Parts(Folder):
         self.write(
             "build/x86_64/release/signet.product/Objects.LinkFileList", f"{target}/One.build/a.o\n{target}/CTwo.build/deep/b.c.o\n"
         )
+        self.write("build/x86_64/release/signet-front.product/Objects.LinkFileList", f"{target}/Front.build/a.o\n")
         self.write("build/x86_64/release/One.build/output-file-map.json", '{"/x/checkouts/swift-one/Sources/a.swift": {}}')
         self.write("build/x86_64/release/CTwo.build/deep/b.c.d", "b.o: /x/checkouts/Two/Sources/b.c /x/checkouts/Two/b.h")
         pins = [self.pin("swift-one"), self.pin("Two"), self.pin("tool")]
@@ -158,7 +167,7 @@ class Parts(Folder):
             return components.linked(self.root / "build", self.resolved)
 
     def document(self) -> dict:
-        return json.loads(sbom.document("0.1.0", "ab" * 20, 1000, self.linked(), [], "00" * 32))
+        return json.loads(sbom.document("0.1.0", "ab" * 20, 1000, self.linked(), [], {"bin/signet": "00" * 32}))
 
     def test_every_component_has_a_name_version_license_and_purl(self):
         document = self.document()
@@ -173,6 +182,22 @@ class Parts(Folder):
         self.assertEqual((scopes["swift-one"], scopes["Two"], scopes["tool"]), ("required", "required", "excluded"))
         self.assertIn("icu", scopes)
         self.assertNotIn("llhttp", scopes)
+
+    def test_what_only_the_small_program_is_linked_from_is_in_the_bill_of_materials(self):
+        links = self.root / "build/x86_64/release/signet-front.product/Objects.LinkFileList"
+        links.write_text(f"{self.root}/build/x86_64/release/Tool.build/a.o\n")
+        self.write("build/x86_64/release/Tool.build/output-file-map.json", '{"/x/checkouts/tool/Sources/a.swift": {}}')
+        scopes = {item["name"]: item["scope"] for item in self.document()["components"]}
+        self.assertEqual(scopes["tool"], "required")
+
+    def test_a_program_that_is_not_built_stops_the_release(self):
+        (self.root / "build/x86_64/release/signet-front.product/Objects.LinkFileList").unlink()
+        with self.assertRaisesRegex(SystemExit, "`signet-front` is linked from"):
+            self.linked()
+
+    def test_the_bill_of_materials_has_the_hash_of_each_program(self):
+        files = self.document()["metadata"]["component"]["components"]
+        self.assertEqual([(item["name"], item["hashes"][0]["content"]) for item in files], [("bin/signet", "00" * 32)])
 
     def test_the_same_parts_give_the_same_document(self):
         self.assertEqual(self.document(), self.document())
@@ -210,6 +235,7 @@ class Reproducing(Folder):
     def program(self, name, hashes):
         """A program of this machine with a section of hashes as Swift writes it."""
         text = self.write(f"{name}.hashes", hashes)
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["objcopy", "--add-section", f".swift_modhash={text}", "/bin/true", self.root / name], check=True)
         return self.root / name
 
@@ -224,6 +250,25 @@ class Reproducing(Folder):
         self.assertNotEqual(one.read_bytes()[layout.section(one, ".note.gnu.build-id")], before)
         self.assertEqual(subprocess.run([one]).returncode, 0)
 
+    def prepared(self, folder, hashes):
+        """What a release is packed from, of programs of this machine."""
+        for name in layout.PROGRAMS:
+            self.program(f"{folder}/built/{name}", hashes)
+        manual = self.write("manual", '#!/bin/sh\necho page > "$3/signet.1"\n', 0o755)
+        layout.prepare(self.root / folder / "built", "notices", self.root / folder / "package", manual, 1000)
+        return self.root / folder / "package"
+
+    def test_both_programs_of_two_builds_become_equal(self):
+        one, other = self.prepared("one", "first build"), self.prepared("other", "other build")
+        for name in layout.PROGRAMS:
+            self.assertNotEqual((self.root / "one/built" / name).read_bytes(), (self.root / "other/built" / name).read_bytes())
+            self.assertEqual((one / name).read_bytes(), (other / name).read_bytes(), name)
+
+    def test_without_one_of_the_programs_nothing_is_prepared(self):
+        self.program("built/signet", "a build")
+        with self.assertRaisesRegex(SystemExit, "there is no .*/signet-front"):
+            layout.prepare(self.root / "built", "notices", self.root / "package", self.root / "manual", 1000)
+
     def test_a_program_without_the_section_is_refused(self):
         with self.assertRaises(SystemExit):
             layout.make_reproducible(Path("/bin/true"))
@@ -234,6 +279,7 @@ class Installing(Folder):
         super().setUp()
         self.prepared = self.root / "package"
         self.write("package/signet", "program", 0o755)
+        self.write("package/signet-front", "small program", 0o755)
         self.write("package/man/signet.1", "page")
         for shell in layout.COMPLETIONS:
             self.write(f"package/completions/{shell}", shell)
@@ -252,9 +298,23 @@ class Installing(Folder):
         listed = {item.path for item in layout.items(self.prepared, "/opt/signet")}
         self.assertEqual(self.files(), listed | {"share/signet/installed.txt"})
         root = self.root / "tree/opt/signet"
-        self.assertIn("ExecStart=/opt/signet/bin/signet", (root / "lib/systemd/user/signet-push.service").read_text())
-        modes = [(root / path).stat().st_mode & 0o777 for path in ("bin/signet", "share/man/man1/signet.1", "share")]
-        self.assertEqual(modes, [0o755, 0o644, 0o755])
+        for unit, manager in layout.UNITS.items():
+            text = (root / "lib/systemd" / manager / unit).read_text()
+            self.assertNotIn("@PREFIX@", text)
+            self.assertEqual("ExecStart=/opt/signet/bin/signet " in text, unit.endswith(".service"))
+        self.assertIn("share/polkit-1/actions/org.signet-identity.approve.policy", listed)
+        paths = ("bin/signet", "libexec/signet/signet", "share/man/man1/signet.1", "share", "libexec/signet")
+        modes = [(root / path).stat().st_mode & 0o777 for path in paths]
+        self.assertEqual(modes, [0o755, 0o755, 0o644, 0o755, 0o755])
+
+    def test_the_small_program_is_the_command_and_finds_the_full_one(self):
+        found = {item.path: item.data for item in layout.items(self.prepared, "/usr")}
+        self.assertEqual((found["bin/signet"], found["libexec/signet/signet"]), (b"small program", b"program"))
+        # It leaves out its own name and directory, and appends the path of the full program.
+        source = (layout.ROOT / "Sources/signet-front/Front.swift").read_text()
+        appended = re.search(r"dropLast\(2\)\s.*\(parts \+ \[(.*?)\]\)", source, re.S).group(1)
+        self.assertEqual("/".join(re.findall(r'"(.*?)"', appended)), layout.PROGRAMS["signet"])
+        self.assertEqual(len(Path(layout.PROGRAMS["signet-front"]).parts), 2)
 
     def test_uninstall_removes_what_install_put_there_and_nothing_else(self):
         other = self.write("tree/opt/signet/share/man/man1/other.1", "other")
@@ -293,6 +353,13 @@ class Installing(Folder):
         ours, debians = plain(layout.items(self.prepared, "/usr")), plain(layout.items(self.prepared, "/usr", debian=True))
         self.assertEqual(ours - debians, {"share/zsh/site-functions/_signet", "share/doc/signet/LICENSE"})
         self.assertEqual(debians - ours, {layout.DEBIAN_ZSH})
+
+
+class Versions(unittest.TestCase):
+    def test_commands_and_the_agent_compare_the_version_of_the_program(self):
+        program = subprocess.run([layout.ROOT / "scripts/version"], check=True, capture_output=True, text=True).stdout.strip()
+        source = (layout.ROOT / "Sources/AgentWire/AgentVersion.swift").read_text()
+        self.assertEqual(re.search(r'current = "(.*)"', source).group(1), program)
 
 
 class Signatures(Folder):

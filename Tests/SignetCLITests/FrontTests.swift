@@ -1,0 +1,67 @@
+import Foundation
+import SignetTesting
+import TestSupport
+import Testing
+
+@Suite("The small program that packages install as signet", .timeLimit(.minutes(2)))
+struct FrontTests {
+    /// Installs the small program below a prefix, with a full program that prints its arguments.
+    /// - Returns: The path of the small program.
+    private static func installed(_ cli: CommandLineFixture) throws -> String {
+        for folder in ["prefix/bin", "prefix/libexec/signet"] {
+            try FileManager.default.createDirectory(atPath: cli.directory.file(folder), withIntermediateDirectories: true)
+        }
+        let program = cli.directory.file("prefix/bin/signet")
+        try FileManager.default.copyItem(atPath: Programs.built("signet-front"), toPath: program)
+        _ = try cli.write("#!/bin/sh\necho full $# \"$@\"\n".utf8, to: "prefix/libexec/signet/signet", mode: 0o700)
+        return program
+    }
+
+    @Test(
+        "Every command reaches the full program with its arguments when no agent is asked",
+        arguments: [[], ["code"], ["code", "mira"], ["code", "--json", "mira"], ["accounts", "", "a b"]] as [[String]])
+    func runsFullProgram(arguments: [String]) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let program = try Self.installed(cli)
+            let outcome = try await cli.start(arguments, program: program, environment: ["SIGNET_AGENT": "off"]).end().succeeds()
+            #expect(outcome.line == (["full", "\(arguments.count)"] + arguments).joined(separator: " "))
+        }
+    }
+
+    @Test("The full program is found beside the file of the small one, through a symbolic link too")
+    func followsLink() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let link = cli.directory.file("link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: try Self.installed(cli))
+            let outcome = try await cli.start(["accounts"], program: link).end().succeeds()
+            #expect(outcome.line == "full 1 accounts")
+        }
+    }
+
+    @Test("Without the full program the small one ends with 71 and names the missing file")
+    func reportsMissingFullProgram() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let program = try Self.installed(cli)
+            try FileManager.default.removeItem(atPath: cli.directory.file("prefix/libexec/signet/signet"))
+            let outcome = try await cli.start(["accounts"], program: program).end()
+            outcome.fails(71, "prefix/libexec/signet/signet cannot be run")
+        }
+    }
+
+    @Test("The code of an account comes from the agent, and from the full program when the vault is locked")
+    func printsCodeOfAgent() async throws {
+        try await CommandLineFixture.with { cli in
+            let program = try Self.installed(cli)
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            let code = try await cli.start(["code", "mira"], program: program, environment: agent.environment).end().succeeds()
+            #expect(code.line.wholeMatch(of: #/[0-9]{6}/#) != nil)
+            let unknown = try await cli.start(["code", "nobody"], program: program, environment: agent.environment).end()
+            unknown.fails(66, "no account called 'nobody'")
+            try await agent.signet("lock").succeeds()
+            let other = try await cli.start(["code", "mira"], program: program, environment: agent.environment).end().succeeds()
+            #expect(other.line == "full 2 code mira")
+            await agent.process.stop()
+        }
+    }
+}
