@@ -146,12 +146,32 @@ struct CodeCopier {
         }
     }
 
+    /// The outcome of copying a code.
+    struct Copied: Sendable {
+        /// The sentences about it, without the code.
+        let lines: [TerminalText]
+        /// The process that clears the clipboard later; nil when none does.
+        ///
+        /// It is a child, so a command that runs on has to wait for its end.
+        var clearing: pid_t?
+    }
+
     /// Copies the digits of a code, and says how on standard error.
     /// - Parameters:
     ///   - digits: The digits.
     ///   - validity: The end of the line, with the seconds that the code is valid; empty for a counter-based code.
     /// - Throws: ``Failure`` when no way worked. The code is in no message.
     func copy(_ digits: String, validity: TerminalText) throws(Failure) {
+        for line in try put(digits, validity: validity).lines { Console.error(line) }
+    }
+
+    /// Copies the digits of a code.
+    /// - Parameters:
+    ///   - digits: The digits.
+    ///   - validity: The end of the line, with the seconds that the code is valid; empty for a counter-based code.
+    /// - Returns: The way in which they were copied.
+    /// - Throws: ``Failure`` when no way worked. The code is in no message.
+    func put(_ digits: String, validity: TerminalText) throws(Failure) -> Copied {
         var failures: [String] = []
         for tool in tools {
             do throws(Failure) {
@@ -160,24 +180,26 @@ struct CodeCopier {
                 failures.append(error.message)
                 continue
             }
-            return Console.error("Copied with \(tool.rawValue)\(validity). \(clearing(of: digits, with: tool))")
+            let (sentence, process) = clearing(of: digits, with: tool)
+            return Copied(lines: ["Copied with \(tool.rawValue)\(validity). \(sentence)"], clearing: process)
         }
         guard Terminal.isThere else { throw Failure(.unavailable, "clipboard", failures.joined(separator: "; ")) }
         Self.sendToTerminal(digits)
-        for failure in failures { Console.error("signet: \(failure)") }
-        Console.error(
-            "Sent to the terminal's clipboard (OSC 52)\(validity). signet cannot read that clipboard, and does not clear it.")
+        let sent: TerminalText =
+            "Sent to the terminal's clipboard (OSC 52)\(validity). signet cannot read that clipboard, and does not clear it."
+        let reports: [TerminalText] = failures.map { "signet: \($0)" }
+        return Copied(lines: reports + [sent])
     }
 
     /// Starts the process that clears the clipboard, and returns the sentence about it.
-    private func clearing(of digits: String, with tool: ClipboardTool) -> TerminalText {
-        guard clearingSeconds > 0 else { return "It stays on the clipboard." }
+    private func clearing(of digits: String, with tool: ClipboardTool) -> (sentence: TerminalText, process: pid_t?) {
+        guard clearingSeconds > 0 else { return ("It stays on the clipboard.", nil) }
         do throws(Failure) {
-            try DesktopProgram.startDetached(
+            let process = try DesktopProgram.startDetached(
                 Self.ownPath, ["clear-clipboard", tool.rawValue, "--after", String(clearingSeconds)], input: Array(digits.utf8))
-            return "The clipboard is cleared in \(clearingSeconds) s."
+            return ("The clipboard is cleared in \(clearingSeconds) s.", process)
         } catch {
-            return "It stays on the clipboard: \(error.message)"
+            return ("It stays on the clipboard: \(error.message)", nil)
         }
     }
 

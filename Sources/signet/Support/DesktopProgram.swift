@@ -81,8 +81,9 @@ enum DesktopProgram {
     ///   - path: The path of the program.
     ///   - arguments: The arguments. Other users can read them, so they contain no secret.
     ///   - input: The bytes for its standard input, fewer than a pipe holds.
+    /// - Returns: The process. It is a child, so a command that runs on has to wait for its end.
     /// - Throws: ``Failure`` when the program cannot be started.
-    static func startDetached(_ path: String, _ arguments: [String], input: [UInt8]) throws(Failure) {
+    static func startDetached(_ path: String, _ arguments: [String], input: [UInt8]) throws(Failure) -> pid_t {
         let (theirInput, ourInput) = try pipe(for: path)
         let child: Result<pid_t, Failure> = Result { () throws(Failure) in
             try spawn(path, arguments, input: theirInput, output: nil, inOwnSession: true)
@@ -90,7 +91,7 @@ enum DesktopProgram {
         close(theirInput)
         write(input, to: ourInput)
         close(ourInput)
-        _ = try child.get()
+        return try child.get()
     }
 
     // MARK: The child

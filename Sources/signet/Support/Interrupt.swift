@@ -38,7 +38,7 @@ enum Interrupt {
 }
 
 /// A signal that calls a closure instead of its usual action, until it is released.
-private struct HeldSignal {
+struct HeldSignal {
     private typealias Action = @Sendable @convention(c) (Int32) -> Void
 
     private let number: Int32
@@ -49,7 +49,8 @@ private struct HeldSignal {
     ///
     /// Returns nil if the signal is ignored, unless `evenIfIgnored`. Signals are reported from the return of this initializer on.
     init?(_ number: Int32, evenIfIgnored: Bool, handler: @escaping @Sendable () -> Void) {
-        let catching = Self.actions[number] ?? nil
+        let actions = Interrupt.numbers.contains(number) ? Self.actions : Self.terminalActions
+        let catching = actions[number] ?? nil
         before = Self.replace(number, SIG_IGN)
         guard evenIfIgnored || !Self.isIgnoring(before) else { return nil }
         self.number = number
@@ -62,17 +63,25 @@ private struct HeldSignal {
         Self.replace(number, before)
     }
 
-    /// The action that each signal needs so that a dispatch source receives it.
+    /// The actions of the signals that end the process.
+    private static let actions: [Int32: Action?] = firstActions(of: Interrupt.numbers)
+
+    /// The actions of the signals of a terminal: a new size, Ctrl-Z, and its end.
+    private static let terminalActions: [Int32: Action?] = firstActions(of: [SIGWINCH, SIGTSTP, SIGCONT])
+
+    /// Returns the action that each signal needs so that a dispatch source receives it.
     ///
     /// Dispatch installs its own action, but only for the first source of a signal in a process. Later sources receive nothing
     /// while another action is installed.
-    private static let actions: [Int32: Action?] = Dictionary(
-        uniqueKeysWithValues: Interrupt.numbers.map { number in
-            let before = replace(number, SIG_IGN)
-            let first = source(number) {}
-            defer { first.cancel() }
-            return (number, replace(number, before))
-        })
+    private static func firstActions(of numbers: [Int32]) -> [Int32: Action?] {
+        Dictionary(
+            uniqueKeysWithValues: numbers.map { number in
+                let before = replace(number, SIG_IGN)
+                let first = source(number) {}
+                defer { first.cancel() }
+                return (number, replace(number, before))
+            })
+    }
 
     /// Returns a registered source.
     ///
