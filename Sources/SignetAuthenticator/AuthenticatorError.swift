@@ -41,6 +41,10 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
         public static let invalidName = Code(rawValue: "invalidName")
         /// The HOTP counter has reached its end.
         public static let counterExhausted = Code(rawValue: "counterExhausted")
+        /// The HOTP counter belongs to another machine that shares the account.
+        ///
+        /// `signet sync take` moves it to this machine.
+        public static let counterElsewhere = Code(rawValue: "counterElsewhere")
         /// The HOTP counter would move back.
         public static let counterBackwards = Code(rawValue: "counterBackwards")
         /// The notification was answered before.
@@ -69,7 +73,7 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
             .duplicateMechanism, .nothingOffered, .policyViolation, .registeredNotStored, .unknownAccount, .unknownMechanism,
             .unknownNotification, .wrongKind, .accountLocked, .alreadyLocked, .notLocked, .invalidPolicy, .invalidName,
             .counterExhausted, .counterBackwards, .alreadyAnswered, .expired, .wrongNumber, .presenceRefused, .refusedByServer,
-            .notSupported, .serverMisbehaved, .noPushStream, .unknownPlatform,
+            .notSupported, .serverMisbehaved, .noPushStream, .unknownPlatform, .counterElsewhere,
         ]
 
         /// The name of the code, for logs and scripts.
@@ -153,6 +157,12 @@ extension AuthenticatorError {
     static func tokenNotTaken(_ mechanism: Mechanism) -> AuthenticatorError {
         AuthenticatorError(
             .notSupported, "\(mechanism.push?.registrationEndpoint.host ?? "the server") does not accept new device tokens")
+    }
+
+    static func counterElsewhere(_ account: AccountID, owner: String) -> AuthenticatorError {
+        AuthenticatorError(
+            .counterElsewhere,
+            "the codes of \(account.issuer): \(account.accountName) are generated on \(owner), so that no code repeats")
     }
 
     static func violated(_ policy: String) -> AuthenticatorError {

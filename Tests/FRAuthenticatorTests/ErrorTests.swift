@@ -86,6 +86,7 @@ struct ErrorTests {
         .invalidName: 6_000_003, .counterExhausted: 6_000_005, .counterBackwards: 6_000_005, .alreadyAnswered: 1_100_001,
         .expired: 1_100_001, .wrongNumber: 6_000_003, .presenceRefused: 6_000_003, .refusedByServer: 5_000_010,
         .notSupported: 5_000_010, .serverMisbehaved: 5_000_003, .noPushStream: 6_000_003, .unknownPlatform: 6_000_003,
+        .counterElsewhere: 6_000_003,
     ]
 
     @Test("Each error code of SignetAuthenticator maps to its documented code", arguments: AuthenticatorError.Code.allCases)

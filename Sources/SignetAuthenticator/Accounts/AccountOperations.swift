@@ -99,6 +99,7 @@ extension AccountOperation where Failure == any Error {
         Self { records in
             var (mechanism, settings) = try records.oathMechanism(uid)
             try records.account(mechanism.account)?.refuseIfLockedManually()
+            try mechanism.refuseIfElsewhere()
             guard let reserved = settings.reserveCounter() else {
                 throw AuthenticatorError(.counterExhausted, "the counter has reached its end; enroll the account again")
             }
@@ -118,6 +119,7 @@ extension AccountOperation where Failure == any Error {
                 throw AuthenticatorError(.wrongKind, "this mechanism has no counter")
             }
             try records.account(mechanism.account)?.refuseIfLockedManually()
+            try mechanism.refuseIfElsewhere()
             guard counter >= next else {
                 throw AuthenticatorError(
                     .counterBackwards, "the counter is at \(next); it only moves forward, or codes would repeat")
@@ -292,6 +294,13 @@ extension Account {
     /// - Throws: ``AuthenticatorError/Code/accountLocked``.
     func refuseIfLockedManually() throws(AuthenticatorError) {
         if let policy = lockingPolicy { throw .locked(.manual(policy: policy)) }
+    }
+}
+
+extension Mechanism {
+    /// - Throws: ``AuthenticatorError/Code/counterElsewhere``.
+    fileprivate func refuseIfElsewhere() throws(AuthenticatorError) {
+        if let owner = counterOwner { throw .counterElsewhere(account, owner: owner) }
     }
 }
 

@@ -127,7 +127,8 @@ extension Mechanism: StoredForm {
         switch kind {
         case .oath(let settings):
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
-            members[settings.storedName] = .object(settings.storedMembers)
+            members[counterOwner == nil ? settings.storedName : Self.elsewhere] = .object(settings.storedMembers)
+            members["counterOwner"] = counterOwner.map { .string($0) }
         case .push(let settings):
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
             members[settings.storedName] = .object(settings.storedMembers)
@@ -136,16 +137,22 @@ extension Mechanism: StoredForm {
     }
 
     private static let knownMembers = [
-        "uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "steam", "push",
+        "uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "steam", "push", elsewhere, "counterOwner",
         PushSettings.storedNameWithKeys,
     ]
+
+    /// The name of the member that has the settings of a counter of another machine.
+    ///
+    /// Version 0.1.0 doesn't know it. It reports the mechanism as a record that it cannot read, and generates none of its codes.
+    private static let elsewhere = "elsewhere"
 
     package init(stored members: JSONMembers) throws {
         let secret = Secret(try Base64.decode(try members.text("secret")))
         let kind: Kind
+        let foreign = try members.optionalObject(Self.elsewhere)
         let keyed = try members.optionalObject(PushSettings.storedNameWithKeys)
         switch (
-            try members.optionalObject("oath"), try members.optionalObject("steam"),
+            try foreign ?? members.optionalObject("oath"), try members.optionalObject("steam"),
             try keyed ?? members.optionalObject("push")
         ) {
         case (let oath?, nil, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
@@ -157,6 +164,7 @@ extension Mechanism: StoredForm {
             uid: try members.text("uid"), account: try AccountID(stored: members.object("account")), kind: kind,
             timeAdded: try members.date("timeAdded"), userID: try members.optionalText("userID"),
             resourceID: try members.optionalText("resourceID"))
+        if foreign != nil { counterOwner = try members.text("counterOwner") }
         unknownMembers = UnknownMembers(members.others(than: Self.knownMembers))
     }
 }

@@ -162,7 +162,7 @@ extension AccountOperation where Value == EnrolledMechanism, Failure == any Erro
         Self { records in
             let known = try records.mechanism(uid)
             var mechanism = try make(known)
-            if let known { mechanism.unknownMembers = known.unknownMembers }
+            if let known { (mechanism.unknownMembers, mechanism.counterOwner) = (known.unknownMembers, known.counterOwner) }
             try [mechanism].refuseDuplicates(among: records.mechanisms(of: mechanism.account).filter { $0.uid != uid })
             try records.save(mechanism)
             if known == nil { try records.markTokenOutstanding(mechanism) }

@@ -18,6 +18,11 @@ public struct Mechanism: Sendable, Hashable {
     public var userID: String?
     /// The device's id on the server, if the server sent it.
     public var resourceID: String?
+    /// The name of the machine that generates the codes of this counter, when several machines share the account; nil when this
+    /// machine generates them.
+    ///
+    /// Two machines that count alone would generate codes twice. `signet sync take` moves the counter to another machine.
+    public var counterOwner: String?
     /// The members of the stored record that this version does not know.
     package var unknownMembers = UnknownMembers()
 

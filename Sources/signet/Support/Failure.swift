@@ -141,12 +141,19 @@ struct Failure: Error {
             switch error.code {
             case .duplicateMechanism: .alreadyExists
             case .unknownAccount, .unknownMechanism, .unknownNotification: .notFound
-            case .presenceRefused, .refusedByServer, .noPushStream, .accountLocked, .policyViolation, .notSupported: .notAllowed
+            case .presenceRefused, .refusedByServer, .noPushStream, .accountLocked, .policyViolation, .notSupported,
+                .counterElsewhere:
+                .notAllowed
             case .registeredNotStored: .store
             case .serverMisbehaved: .protocolBroken
             default: .badInput
             }
-        let advice = error.code == .duplicateMechanism ? "; 'signet enroll --replace' replaces it, --rename keeps both" : ""
+        let advice =
+            switch error.code {
+            case .duplicateMechanism: "; 'signet enroll --replace' replaces it, --rename keeps both"
+            case .counterElsewhere: "; 'signet sync take NAME' moves them to this machine"
+            default: ""
+            }
         self.init(exit, "authenticator.\(error.code.rawValue)", error.description + advice)
         self.advice = advice
     }
