@@ -130,7 +130,7 @@ public struct AccountArchive: Sendable, Hashable {
 
 extension Account {
     /// True when all texts of the account are safe to show.
-    fileprivate var isSafeToShow: Bool {
+    var isSafeToShow: Bool {
         let texts = [
             id.issuer, id.accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lockingPolicy, iconName,
         ]

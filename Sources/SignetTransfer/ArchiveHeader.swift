@@ -22,27 +22,36 @@ struct ArchiveHeader {
     /// The check value that distinguishes a wrong passphrase from damage.
     var check: [UInt8] { Array(bytes[Self.checkStart...]) }
 
-    init(cost: ScryptCost, salt: [UInt8], contentLength: Int, check: [UInt8]) {
+    /// Creates the header of a file.
+    /// - Parameters:
+    ///   - cost: The cost of computing the key from the passphrase.
+    ///   - salt: The salt.
+    ///   - contentLength: The length of the content in bytes.
+    ///   - check: The check value.
+    ///   - version: The version, which also distinguishes the file of a synchronization from a backup.
+    init(
+        cost: ScryptCost, salt: [UInt8], contentLength: Int, check: [UInt8], version: Int = AccountArchive.currentVersion
+    ) {
         self.cost = cost
         self.salt = salt
         let numbers = [cost.logRounds, cost.blockSize, cost.parallelism].map { UInt8($0) }
         let count = withUnsafeBytes(of: UInt64(contentLength).bigEndian) { Array($0) }
-        bytes = Self.magic + [UInt8(AccountArchive.currentVersion), Self.suite] + numbers + salt + count + check
+        bytes = Self.magic + [UInt8(version), Self.suite] + numbers + salt + count + check
     }
 
     /// Parses the header of an archive, and checks the length of the archive against the header.
-    init(_ archive: [UInt8]) throws(ImportError) {
+    /// - Parameters:
+    ///   - archive: The whole file.
+    ///   - expected: The version of the kind of file that is to be read.
+    /// - Throws: ``ImportError``.
+    init(_ archive: [UInt8], version expected: Int = AccountArchive.currentVersion) throws(ImportError) {
         guard AccountArchive.isArchive(archive) else {
             throw ImportFormat.signet.malformed("header", "it does not begin as an archive does")
         }
         guard archive.count > 8 else { throw Self.truncated }
         let version = Int(archive[8])
         guard version > 0 else { throw ImportFormat.signet.malformed("header", "there is no version 0") }
-        guard version <= AccountArchive.currentVersion else {
-            throw ImportError(
-                .newerVersion, .signet, "header",
-                "version \(version) is of a newer Signet; this one knows version \(AccountArchive.currentVersion)")
-        }
+        try Self.check(version, expected)
         guard archive.count >= Self.overhead else { throw Self.truncated }
         guard archive[9] == Self.suite else { throw ImportFormat.signet.malformed("header", "there is no such suite of ciphers") }
         let numbers = archive[10..<13].map(Int.init)
@@ -58,6 +67,22 @@ struct ArchiveHeader {
         self.cost = cost
         salt = Array(archive[13..<29])
         bytes = Array(archive[..<Self.length])
+    }
+
+    /// - Throws: ``ImportError/Code/malformed`` for a backup where the file of a synchronization is expected, and
+    ///   ``ImportError/Code/newerVersion`` for any other version than `expected`.
+    private static func check(_ version: Int, _ expected: Int) throws(ImportError) {
+        guard version != expected else { return }
+        switch version {
+        case AccountArchive.currentVersion:
+            throw ImportFormat.signet.malformed("header", "it is a backup, and not a file of 'signet sync'")
+        case SyncFile.version:
+            throw ImportError(
+                .newerVersion, .signet, "header", "version \(version) is a file of 'signet sync', and not a backup")
+        default:
+            throw ImportError(
+                .newerVersion, .signet, "header", "version \(version) is of a newer Signet; this one knows version \(expected)")
+        }
     }
 
     private static var truncated: ImportError {
