@@ -29,7 +29,7 @@ struct Signet: AsyncParsableCommand {
         subcommands: [
             Demo.self, Serve.self, Init.self, VaultCommand.self, Doctor.self, Agent.self, Lock.self, Unlock.self, Enroll.self,
             Accounts.self, Code.self, Codes.self, Watch.self, Show.self, Push.self, Import.self, Export.self, Backup.self,
-            Login.self, Token.self, Userinfo.self, Logout.self, Completions.self, ClearClipboard.self,
+            Sync.self, Login.self, Token.self, Userinfo.self, Logout.self, Completions.self, ClearClipboard.self,
         ])
 
     static func main() async {

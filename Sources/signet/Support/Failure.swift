@@ -68,6 +68,7 @@ struct Failure: Error {
         case let error as PictureError: self.init(picture: error)
         case let error as PushMessageError: self.init(.badInput, "pushMessage", error.description)
         case let error as StoreError: self.init(store: error)
+        case let error as SyncError: self.init(sync: error)
         case let error as TransportError: self.init(transport: error)
         case let error as AuthenticatorError: self.init(authenticator: error)
         case let error as JourneyError:
