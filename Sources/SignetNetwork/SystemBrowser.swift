@@ -27,7 +27,12 @@ public enum SystemBrowser {
         #else
         let program = "xdg-open"
         #endif
-        let child = try spawn(program, address)
+        let child: pid_t
+        do throws(ProgramStart.Failure) {
+            child = try ProgramStart.start(program, [address])
+        } catch {
+            throw CannotOpen(description: "\(program) is not here; open the address yourself")
+        }
         while true {
             var status: Int32 = 0
             let ended = waitpid(child, &status, WNOHANG)
@@ -74,41 +79,5 @@ public enum SystemBrowser {
         guard address.hasPrefix("https://") || address.hasPrefix("http://"),
             address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { throw CannotOpen(description: "not a web address") }
-    }
-
-    private static func spawn(_ program: String, _ argument: String) throws -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        let environment = _NSGetEnviron().pointee
-        #else
-        var actions = posix_spawn_file_actions_t()
-        let environment = environ
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor: Int32 in 0...2 {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY, 0)
-        }
-        // The browser must not inherit the signals that this program ignores, handles or blocks.
-        #if canImport(Darwin)
-        var attributes: posix_spawnattr_t?
-        #else
-        var attributes = posix_spawnattr_t()
-        #endif
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(argument), nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        guard posix_spawnp(&child, program, &actions, &attributes, &arguments, environment) == 0 else {
-            throw CannotOpen(description: "\(program) is not here; open the address yourself")
-        }
-        return child
     }
 }

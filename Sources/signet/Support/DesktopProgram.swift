@@ -1,4 +1,5 @@
 import Foundation
+import SignetNetwork
 
 /// Runs a program of the desktop, such as xclip or grim, with pipes as its input and output.
 ///
@@ -53,7 +54,7 @@ enum DesktopProgram {
         }
         defer { if let output { close(output.reading) } }
         let child: Result<pid_t, Failure> = Result { () throws(Failure) in
-            try spawn(path, arguments, input: theirInput, output: output?.writing)
+            try start(path, arguments, input: theirInput, output: output?.writing)
         }
         close(theirInput)
         if let output { close(output.writing) }
@@ -86,7 +87,7 @@ enum DesktopProgram {
     static func startDetached(_ path: String, _ arguments: [String], input: [UInt8]) throws(Failure) -> pid_t {
         let (theirInput, ourInput) = try pipe(for: path)
         let child: Result<pid_t, Failure> = Result { () throws(Failure) in
-            try spawn(path, arguments, input: theirInput, output: nil, inOwnSession: true)
+            try start(path, arguments, input: theirInput, output: nil, hasOwnSession: true)
         }
         close(theirInput)
         write(input, to: ourInput)
@@ -96,59 +97,16 @@ enum DesktopProgram {
 
     // MARK: The child
 
-    /// `POSIX_SPAWN_SETSID`, which the C library declares for programs in C only.
-    private static var ownSession: Int32 {
-        #if canImport(Darwin)
-        return 0x0400
-        #else
-        return 0x80
-        #endif
-    }
-
-    private static func spawn(
-        _ path: String, _ arguments: [String], input: Int32, output: Int32?, inOwnSession: Bool = false
+    private static func start(
+        _ path: String, _ arguments: [String], input: Int32, output: Int32?, hasOwnSession: Bool = false
     ) throws(Failure) -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        if let output {
-            posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        do throws(ProgramStart.Failure) {
+            return try ProgramStart.start(
+                path, arguments, input: .descriptor(input), output: output.map { .descriptor($0) } ?? .nowhere,
+                hasOwnSession: hasOwnSession)
+        } catch {
+            throw failure(path, "cannot be started: \(error)")
         }
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // The program must not inherit the signals that this one ignores, handles or blocks.
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = Int32(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | (inOwnSession ? ownSession : 0)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        var child = pid_t()
-        let error = withCStrings([path] + arguments) { arguments in
-            withCStrings(environment) { posix_spawn(&child, path, &actions, &attributes, arguments, $0) }
-        }
-        guard error == 0 else { throw failure(path, "cannot be started: \(String(cString: strerror(error)))") }
-        return child
-    }
-
-    private static func withCStrings<R>(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
-    ) -> R {
-        var pointers = texts.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return body(&pointers)
     }
 
     /// Returns the exit status of a child, or the negated number of its signal; nil when `isOver` returns true first.

@@ -25,6 +25,10 @@ func _NSGetEnviron() -> UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutableP
     _ flags: Int32, _ mode: mode_t
 ) -> Int32 { ENOTSUP }
 
+@discardableResult func posix_spawn_file_actions_adddup2(
+    _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ descriptor: Int32, _ new: Int32
+) -> Int32 { ENOTSUP }
+
 @discardableResult func posix_spawnattr_init(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>) -> Int32 { ENOTSUP }
 @discardableResult func posix_spawnattr_destroy(_ attributes: UnsafeMutablePointer<posix_spawnattr_t?>) -> Int32 { ENOTSUP }
 @discardableResult func posix_spawnattr_setsigmask(
