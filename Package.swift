@@ -414,7 +414,7 @@ let package = Package(
             name: "SignetCLITests",
             dependencies: [
                 "signet", "AgentWire", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting", "TestSupport", crypto, logging,
+                "SignetTesting", "TestSupport", crypto, logging, nioCore,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A client of `signet agent`, which sends one request over one connection.
+/// A client of `signet agent`.
 package struct AgentClient: Sendable {
     /// The path of the agent's socket.
     package let path: String
@@ -33,7 +33,7 @@ package struct AgentClient: Sendable {
         case unreadable
     }
 
-    /// Sends a request and returns the reply.
+    /// Sends a request over a connection of its own, and returns the reply.
     /// - Parameters:
     ///   - request: The request.
     ///   - timeout: The time to wait for the reply, in seconds.
@@ -42,16 +42,45 @@ package struct AgentClient: Sendable {
     package func reply(
         to request: AgentRequest, within timeout: Int = AgentClient.operationTimeout
     ) throws(Failure) -> AgentReply {
-        let descriptor = try connected(timeout)
-        defer { close(descriptor) }
-        try send(request.message.bytes, to: descriptor)
-        guard let length = AgentMessage.length(try read(4, from: descriptor)), length <= AgentMessage.maxReplyLength,
-            let message = AgentMessage(body: try read(length, from: descriptor)), let reply = AgentReply(message)
+        try AgentLink(self, within: timeout).reply(to: request)
+    }
+}
+
+/// A connection to `signet agent`.
+///
+/// The agent ends it after the reply, unless the request is one of a view. A view asks again and again, and the consent that the
+/// user gave to its first request counts as long as its connection. Requests are sent one after the other: the caller waits for
+/// the reply before the next one.
+package final class AgentLink: Sendable {
+    /// The failure of a request.
+    package typealias Failure = AgentClient.Failure
+
+    private let descriptor: Int32
+
+    /// Connects to an agent.
+    /// - Parameters:
+    ///   - client: The client, which names the socket.
+    ///   - timeout: The time to wait for each reply, in seconds.
+    /// - Throws: ``AgentClient/Failure/noAgent``.
+    package init(_ client: AgentClient, within timeout: Int = AgentClient.operationTimeout) throws(Failure) {
+        descriptor = try Self.connected(client.path, timeout)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends a request and returns the reply.
+    /// - Throws: ``AgentClient/Failure``.
+    package func reply(to request: AgentRequest) throws(Failure) -> AgentReply {
+        let sending = request.beginning.withUnsafeBytes { bytes in Result { () throws(Failure) in try send(bytes) } }
+        try sending.get()
+        try request.secret?.withUnsafeBytes { bytes throws(Failure) in try send(bytes) }
+        guard let length = AgentMessage.length(try read(4)), length <= AgentMessage.maxReplyLength,
+            let message = AgentMessage(body: try read(length)), let reply = AgentReply(message)
         else { throw .unreadable }
         return reply
     }
 
-    private func connected(_ timeout: Int) throws(Failure) -> Int32 {
+    private static func connected(_ path: String, _ timeout: Int) throws(Failure) -> Int32 {
         guard let descriptor = AgentSocket.new() else { throw .noAgent }
         var limit = timeval()
         limit.tv_sec = .init(timeout)
@@ -65,13 +94,11 @@ package struct AgentClient: Sendable {
         return descriptor
     }
 
-    private func send(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
             // Without SIGPIPE, which would end the process when the agent has closed the connection.
-            let count = bytes.withUnsafeBytes { bytes in
-                Self.send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent)
-            }
+            let count = Self.send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent)
             if count < 0, errno == EINTR { continue }
             // A part of a request is not performed.
             guard count > 0 else { throw .noAgent }
@@ -87,7 +114,7 @@ package struct AgentClient: Sendable {
         #endif
     }
 
-    private func read(_ count: Int, from descriptor: Int32) throws(Failure) -> [UInt8] {
+    private func read(_ count: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var received = 0
         while received < count {
@@ -103,7 +130,7 @@ package struct AgentClient: Sendable {
     }
 }
 
-/// Calls `send(2)`; a global function, because ``AgentClient`` has functions of that name.
+/// Calls `send(2)`; a global function, because ``AgentLink`` has functions of that name.
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
 }

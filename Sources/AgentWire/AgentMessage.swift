@@ -6,7 +6,9 @@ package struct AgentMessage: Sendable, Hashable {
     /// The fields in order.
     package var fields: [[UInt8]]
 
-    /// The maximum length of a request in bytes. The longest ones have an enrollment URI.
+    /// The maximum length of a request in bytes.
+    ///
+    /// The longest ones have an enrollment URI.
     package static let maxRequestLength = 64 << 10
     /// The maximum length of a reply in bytes, enough for a list of 100,000 accounts.
     package static let maxReplyLength = 64 << 20
@@ -18,13 +20,21 @@ package struct AgentMessage: Sendable, Hashable {
     ///
     /// Returns nil for bytes that end in the middle of a field.
     package init?(body: [UInt8]) {
-        fields = []
-        var rest = body[...]
-        while !rest.isEmpty {
-            guard let length = Self.length(rest), length <= rest.count - 4 else { return nil }
-            fields.append(Array(rest.dropFirst(4).prefix(length)))
-            rest = rest.dropFirst(4 + length)
+        guard let ranges = Self.ranges(in: body) else { return nil }
+        fields = ranges.map { Array(body[$0]) }
+    }
+
+    /// Returns the places of the fields in a message without its length; nil for bytes that end in the middle of a field.
+    static func ranges<Bytes: RandomAccessCollection>(in body: Bytes) -> [Range<Int>]?
+    where Bytes.Element == UInt8, Bytes.Index == Int {
+        var ranges: [Range<Int>] = []
+        var start = body.startIndex
+        while start < body.endIndex {
+            guard let length = length(body[start...]), length <= body.endIndex - start - 4 else { return nil }
+            ranges.append(start + 4..<start + 4 + length)
+            start += 4 + length
         }
+        return ranges
     }
 
     /// The bytes of the message, with its length at the beginning.
@@ -46,7 +56,15 @@ package struct AgentMessage: Sendable, Hashable {
         return bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    private static func append(_ length: Int, to bytes: inout [UInt8]) {
+    /// Returns the text of a field; nil for bytes that are not UTF-8.
+    static func text(_ bytes: some Collection<UInt8>) -> String? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // Invalid bytes became the replacement character.
+        return text.utf8.elementsEqual(bytes) ? text : nil
+    }
+
+    /// Adds a length to the bytes of a message.
+    static func append(_ length: Int, to bytes: inout [UInt8]) {
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
     }
 }

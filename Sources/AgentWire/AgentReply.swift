@@ -23,7 +23,7 @@ package enum AgentReply: Sendable, Hashable {
 
     /// Reads a reply; returns nil when the message is not a reply.
     package init?(_ message: AgentMessage) {
-        let texts = message.fields.map { String(validating: $0, as: UTF8.self) }
+        let texts = message.fields.map { AgentMessage.text($0) }
         switch texts.first ?? nil {
         case "result": self = .result(Array(message.fields.dropFirst()))
         case "failure":

@@ -13,31 +13,63 @@ package struct AgentRequest: Sendable, Hashable {
     package let operation: String
     /// The arguments of the operation.
     package let arguments: [[UInt8]]
+    /// The passphrase, in a request to unlock the vault; it is the argument of such a request, which has no other one.
+    package let secret: AgentSecret?
+
+    /// The name of the operation whose argument is a passphrase.
+    package static let unlocking = "unlock"
 
     /// Creates a request.
-    package init(version: String, home: AgentHome, operation: String, arguments: [[UInt8]]) {
+    package init(version: String, home: AgentHome, operation: String, arguments: [[UInt8]], secret: AgentSecret? = nil) {
         self.version = version
         self.home = home
         self.operation = operation
         self.arguments = arguments
+        self.secret = secret
     }
 
-    /// Reads a request.
+    /// The bytes are not a message.
+    package struct Malformed: Error, Sendable, Hashable {
+        /// Creates the error.
+        package init() {}
+    }
+
+    /// Reads a request from the bytes of a message without its length.
     ///
-    /// Returns nil when the message is not a request of this ``format``.
-    package init?(_ message: AgentMessage) {
-        let fields = message.fields
-        let texts = fields.prefix(3 + AgentHome.names.count).map { String(validating: $0, as: UTF8.self) }
-        guard texts.count == 3 + AgentHome.names.count, texts[0] == Self.format, let version = texts[1],
-            let operation = texts.last ?? nil, let home = AgentHome(Array(texts[2..<(2 + AgentHome.names.count)]))
+    /// Returns nil when the message is not a request of this ``format``. A passphrase is copied into ``secret`` only.
+    /// - Throws: ``Malformed`` for bytes that end in the middle of a field.
+    package init?(body: UnsafeRawBufferPointer) throws(Malformed) {
+        guard let ranges = AgentMessage.ranges(in: body) else { throw Malformed() }
+        let headCount = 3 + AgentHome.names.count
+        let texts = ranges.prefix(headCount).map { AgentMessage.text(body[$0]) }
+        guard texts.count == headCount, texts[0] == Self.format, let version = texts[1], let operation = texts.last ?? nil,
+            let home = AgentHome(Array(texts[2..<(headCount - 1)]))
         else { return nil }
-        self.init(version: version, home: home, operation: operation, arguments: Array(fields.dropFirst(texts.count)))
+        let rest = ranges.dropFirst(headCount)
+        if operation == Self.unlocking {
+            let secret = rest.first.map { AgentSecret(copying: UnsafeRawBufferPointer(rebasing: body[$0])) }
+            self.init(version: version, home: home, operation: operation, arguments: [], secret: secret)
+        } else {
+            self.init(version: version, home: home, operation: operation, arguments: rest.map { Array(body[$0]) })
+        }
     }
 
-    /// The message with the request.
+    /// The message with the request, without its ``secret``.
     package var message: AgentMessage {
         let head = [Self.format, version] + home.values.map { $0 ?? "" } + [operation]
         return AgentMessage(head.map { Array($0.utf8) } + arguments)
+    }
+
+    /// The bytes to send before those of the ``secret``; all bytes of the request when it has none.
+    package var beginning: [UInt8] {
+        let bytes = message.bytes
+        guard let secret else { return bytes }
+        // The secret is a field like the others: its length comes before it, and the message's length includes both.
+        var beginning: [UInt8] = []
+        AgentMessage.append(bytes.count + secret.count, to: &beginning)
+        beginning += bytes.dropFirst(4)
+        AgentMessage.append(secret.count, to: &beginning)
+        return beginning
     }
 }
 

@@ -24,6 +24,9 @@ package enum AgentSocket {
     }
 
     /// Calls `body` with the address of a socket.
+    /// - Parameters:
+    ///   - path: The path of the socket.
+    ///   - body: Uses the address, which is not valid after the call.
     /// - Returns: The result of `body`; nil when the path is longer than an address can be, which is 107 bytes on Linux.
     package static func withAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         var address = sockaddr_un()

@@ -7,7 +7,14 @@ struct AgentMessageTests {
         version: "0.1.0", home: AgentHome { $0 == "HOME" ? "/home/mira" : nil }, operation: "code",
         arguments: [Array("mira".utf8), []])
 
-    @Test("The fields of a message are read as they were written", arguments: [[], [[]], [[1]], [[1, 2], [], [0xFF]]] as [[[UInt8]]])
+    /// Reads the request in a message.
+    private func read(_ message: AgentMessage) throws -> AgentRequest? {
+        try message.bytes.dropFirst(4).withUnsafeBytes { try AgentRequest(body: $0) }
+    }
+
+    @Test(
+        "The fields of a message are read as they were written",
+        arguments: [[], [[]], [[1]], [[1, 2], [], [0xFF]]] as [[[UInt8]]])
     func readsFieldsOfMessage(fields: [[UInt8]]) {
         let bytes = AgentMessage(fields).bytes
         #expect(AgentMessage.length(bytes) == bytes.count - 4)
@@ -19,25 +26,60 @@ struct AgentMessageTests {
         arguments: [[0], [0, 0, 0, 1], [0, 0, 0, 2, 7], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0, 1]] as [[UInt8]])
     func refusesCutMessage(body: [UInt8]) {
         #expect(AgentMessage(body: body) == nil)
+        let failure = body.withUnsafeBytes { bytes in
+            Result { () throws(AgentRequest.Malformed) in try AgentRequest(body: bytes) }
+        }
+        #expect(failure == .failure(AgentRequest.Malformed()))
     }
 
     @Test("A request has the client's version, the variables of its vault, the operation and the arguments")
     func readsRequest() throws {
-        let read = try #require(AgentRequest(Self.request.message))
-        #expect(read == Self.request)
-        #expect(read.home.environment == ["HOME": "/home/mira"])
+        let found = try read(Self.request.message)
+        let request = try #require(found)
+        #expect(request == Self.request)
+        #expect(request.home.environment == ["HOME": "/home/mira"])
+    }
+
+    @Test("A passphrase is sent as the argument of a request to unlock, and read into memory that is zeroed")
+    func readsSecretOfRequest() throws {
+        let passphrase = Array("four unrelated words".utf8)
+        let home = Self.request.home
+        let request = AgentRequest(
+            version: "0.1.0", home: home, operation: AgentRequest.unlocking, arguments: [],
+            secret: passphrase.withUnsafeBytes { AgentSecret(copying: $0) })
+        let plain = AgentRequest(
+            version: "0.1.0", home: home, operation: AgentRequest.unlocking, arguments: [passphrase])
+        #expect(request.beginning + passphrase == plain.message.bytes)
+        let found = try read(plain.message)
+        #expect(found == request && found?.arguments.isEmpty == true)
+        let content = found?.secret?.withUnsafeBytes { Array($0) }
+        #expect(content == passphrase)
+        let none = try read(AgentRequest(version: "0.1.0", home: home, operation: "unlock", arguments: []).message)
+        #expect(none?.secret == nil && none?.operation == "unlock")
+        // Without a secret all bytes are sent at once.
+        #expect(Self.request.beginning == Self.request.message.bytes)
+    }
+
+    @Test("A secret is not in its description, is compared as a whole, and its memory is zeroed by wiping")
+    func hidesAndWipesSecret() {
+        func secret(_ text: String) -> AgentSecret { Array(text.utf8).withUnsafeBytes { AgentSecret(copying: $0) } }
+        #expect(secret("abc") == secret("abc") && secret("abc") != secret("abd") && secret("abc") != secret("ab"))
+        #expect("\(secret("abc"))" == "<secret of 3 bytes>" && secret("").count == 0)
+        var bytes = Array("abc".utf8)
+        bytes.withUnsafeMutableBytes { AgentSecret.wipe($0) }
+        #expect(bytes == [0, 0, 0])
     }
 
     @Test("A message of another format is not a request")
-    func refusesOtherFormat() {
-        var message = Self.request.message
-        message.fields[0] = Array("signet-agent 2".utf8)
-        #expect(AgentRequest(message) == nil)
-        #expect(AgentRequest(AgentMessage([])) == nil)
-        #expect(AgentRequest(AgentMessage(Array(Self.request.message.fields.prefix(6)))) == nil)
+    func refusesOtherFormat() throws {
+        var other = Self.request.message
+        other.fields[0] = Array("signet-agent 2".utf8)
         var notText = Self.request.message
         notText.fields[1] = [0xFF]
-        #expect(AgentRequest(notText) == nil)
+        for message in [other, AgentMessage([]), AgentMessage(Array(Self.request.message.fields.prefix(6))), notText] {
+            let request = try read(message)
+            #expect(request == nil)
+        }
     }
 
     @Test(
@@ -57,7 +99,7 @@ struct AgentMessageTests {
             [], ["other"], ["declined"], ["declined", "other"], ["failure", "x", "a", "b", ""], ["failure", "1", "a", "b"],
         ] as [[String]])
     func refusesOtherReply(fields: [String]) {
-        let message = AgentMessage(fields.map { Array<UInt8>($0.utf8) })
+        let message = AgentMessage(fields.map { [UInt8]($0.utf8) })
         #expect(AgentReply(message) == nil)
     }
 }

@@ -19,6 +19,11 @@ public struct Secret: Sendable, Hashable {
         key = SymmetricKey(data: bytes)
     }
 
+    /// Creates a secret from a copy of some memory, without an array.
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        key = SymmetricKey(data: bytes)
+    }
+
     package init(key: SymmetricKey) {
         self.key = key
     }

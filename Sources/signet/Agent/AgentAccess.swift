@@ -22,7 +22,7 @@ enum AgentAccess {
         let session = try Session.open(options, trust: trust)
         if case .locked = current, let passphrase = session.protectors.typedPassphrase {
             // A failure changes nothing for the command, which has opened the vault itself.
-            _ = try? agent.reply(to: AgentControl.Name.unlock.rawValue, [passphrase.bytes])
+            _ = try? agent.reply(to: AgentControl.Name.unlock.rawValue, secret: passphrase)
         }
         return OpenedAuthenticator(session: session)
     }
@@ -33,7 +33,7 @@ enum AgentAccess {
     private static func state(of agent: AgentConnection, _ request: AgentControl.Name = .status) throws -> State? {
         let reply: AgentReply?
         do {
-            reply = try agent.reply(to: request.rawValue, [], within: AgentClient.statusTimeout)
+            reply = try agent.reply(to: request.rawValue, within: AgentClient.statusTimeout)
         } catch let failure as Failure {
             // An agent that is stopped or has just ended is no reason to refuse the command, which asked for nothing yet.
             guard failure.code.hasPrefix("agent.") else { throw failure }

@@ -50,9 +50,11 @@ struct AgentServer: Sendable {
         defer { timeout.cancel() }
         // The client reports a connection that ends early; there is nothing to do here.
         try? await client.executeThenClose { inbound, outbound in
-            guard await Self.isOwnUser(channel), let message = try await Self.message(from: inbound) else { return }
+            guard await Self.isOwnUser(channel) else { return }
+            var parts = inbound.makeAsyncIterator()
+            guard let message = try await AgentRequestReader.message(from: &parts) else { return }
             timeout.cancel()
-            let reply = isFree ? await reply(to: message) : .declined(.busy)
+            let reply = isFree ? await reply(to: message.request) : .declined(.busy)
             try await outbound.write(ByteBuffer(bytes: reply.message.bytes))
         }
     }
@@ -70,23 +72,9 @@ struct AgentServer: Sendable {
         #endif
     }
 
-    /// Reads one message; returns nil when the connection ends before, and for a message that is too long or malformed.
-    private static func message(from inbound: NIOAsyncChannelInboundStream<ByteBuffer>) async throws -> AgentMessage? {
-        var received: [UInt8] = []
-        for try await part in inbound {
-            received.append(contentsOf: part.readableBytesView)
-            guard let length = AgentMessage.length(received) else { continue }
-            guard length <= AgentMessage.maxRequestLength, received.count <= 4 + length else { return nil }
-            if received.count == 4 + length { return AgentMessage(body: Array(received.dropFirst(4))) }
-        }
-        return nil
-    }
-
-    /// Returns the reply to a message.
-    func reply(to message: AgentMessage) async -> AgentReply {
-        guard let request = AgentRequest(message), request.version == AgentVersion.current else {
-            return .declined(.otherVersion)
-        }
+    /// Returns the reply to a request; nil is a message of another format.
+    private func reply(to request: AgentRequest?) async -> AgentReply {
+        guard let request, request.version == AgentVersion.current else { return .declined(.otherVersion) }
         guard let directory = VaultDirectory(environment: request.home.environment), vault.directory.isSame(as: directory) else {
             return .declined(.otherVault)
         }

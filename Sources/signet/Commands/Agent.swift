@@ -165,10 +165,13 @@ private struct AgentState {
     private let idleSeconds: String
 
     /// Sends a request about the agent.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - passphrase: The passphrase to unlock the vault; nil without one.
     /// - Throws: ``Failure`` when no agent runs for this vault, and when it refuses.
     init(of request: AgentControl.Name, passphrase: Secret? = nil) throws {
         let agent = AgentConnection(ProcessInfo.processInfo.environment)
-        switch try agent?.reply(to: request.rawValue, passphrase.map { [$0.bytes] } ?? []) {
+        switch try agent?.reply(to: request.rawValue, secret: passphrase) {
         case .result(let fields):
             let texts = fields.map { String(decoding: $0, as: UTF8.self) }
             guard texts.count == 3 else {
