@@ -288,10 +288,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "PingLogger", "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
-                "SignetOAuth", "SignetServer", "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras,
-                hummingbirdTesting, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
+                "PingLogger", "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetDesktop", "SignetJourney",
+                "SignetNetwork", "SignetOAuth", "SignetServer", "SignetStorage", "SignetTesting", asn1, certificates, crypto,
+                cryptoExtras, hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/TestSupport", swiftSettings: rules),
         .testTarget(
@@ -413,8 +412,8 @@ let package = Package(
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
-                "signet", "AgentWire", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting", "TestSupport", crypto, logging, nioCore,
+                "signet", "AgentWire", "SignetCore", "SignetDesktop", "SignetJourney", "SignetOAuth", "SignetNetwork",
+                "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", crypto, logging, nioCore,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -38,14 +38,17 @@ enum Front {
     /// Returns the agent's reply; nil when no agent has begun the operation.
     private static func reply(to name: String) -> AgentReply? {
         guard let path = AgentSocket.path(environmentValue) else { return nil }
-        let (client, home) = (AgentClient(path: path), AgentHome(environmentValue))
+        let home = AgentHome(environmentValue)
         func request(_ operation: String, _ arguments: [[UInt8]]) -> AgentRequest {
             AgentRequest(version: AgentVersion.current, home: home, operation: operation, arguments: arguments)
         }
         // An agent that does not answer at once is stopped; it is not asked for a code.
-        guard (try? client.reply(to: request("status", []), within: AgentClient.statusTimeout)) != nil else { return nil }
+        guard let link = try? AgentLink(AgentClient(path: path), within: AgentClient.statusTimeout),
+            (try? link.reply(to: request("status", []))) != nil
+        else { return nil }
         do throws(AgentClient.Failure) {
-            return try client.reply(to: request("code", [Array(name.utf8)]))
+            link.wait(AgentClient.operationTimeout)
+            return try link.reply(to: request("code", [Array(name.utf8)]))
         } catch {
             guard let failure = AgentFailure(error) else { return nil }
             return .failure(failure)

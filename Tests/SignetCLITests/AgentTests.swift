@@ -70,7 +70,7 @@ struct AgentTests {
             let agent = try await RunningAgent.start(cli)
             let secret = try OATHSample.secret.bytes
             let forms = [Data(secret).base64EncodedString(), OATHSample.secretText].map { Array($0.utf8) } + [secret]
-            for operation in ["accounts", "notifications", "damaged-records", "current-codes", "status"] {
+            for operation in ["accounts", "notifications", "damaged-records", "current-codes", "codes-of-view", "status"] {
                 let bytes = try agent.reply(to: operation).message.bytes
                 for form in forms { #expect(bytes.firstRange(of: form) == nil, "\(operation)") }
             }
@@ -182,12 +182,86 @@ struct AgentTests {
         }
     }
 
+    /// A program for --confirm-with that allows each use, and adds a line with the question to the file `questions`.
+    private func confirming(_ cli: CommandLineFixture) throws -> String {
+        try cli.write("#!/bin/sh\necho \"$1\" >> '\(cli.directory.file("questions"))'\n".utf8, to: "ask", mode: 0o700)
+    }
+
+    private func questions(_ cli: CommandLineFixture) -> [String] {
+        let text = try? String(contentsOfFile: cli.directory.file("questions"), encoding: .utf8)
+        return (text ?? "").split(separator: "\n").map(String.init)
+    }
+
+    @Test("With --confirm-with a view is asked for once for each connection, and again after the vault was locked")
+    func asksOnceForView() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let agent = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let view = agent.request("codes-of-view")
+            let link = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
+            for _ in 0..<3 {
+                let reply = try link.reply(to: view)
+                #expect(reply.isResult)
+            }
+            #expect(questions(cli) == ["Allow a command to use all codes of the vault as long as it runs?"])
+            let other = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
+            let reply = try other.reply(to: view)
+            #expect(reply.isResult && questions(cli).count == 2)
+            for command in ["lock", "unlock"] { try await agent.signet(command).succeeds() }
+            let again = try link.reply(to: view)
+            #expect(again.isResult && questions(cli).count == 3)
+            // The consent is for the codes of the view only.
+            let code = try link.reply(to: agent.request("code", ["mira"]))
+            #expect(code.isResult && questions(cli).count == 4)
+            await agent.process.stop()
+        }
+    }
+
+    @Test("A client asks for the state and then for a code over one connection, which the agent ends after the code")
+    func keepsConnectionAfterStatus() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            let link = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
+            for operation in ["status", "status"] {
+                let reply = try link.reply(to: agent.request(operation))
+                #expect(reply.isResult)
+            }
+            link.wait(AgentClient.operationTimeout)
+            let code = try link.reply(to: agent.request("code", ["mira"]))
+            #expect(code.isResult)
+            #expect(throws: AgentClient.Failure.self) { try link.reply(to: agent.request("status")) }
+            await agent.process.stop()
+        }
+    }
+
+    @Test(
+        "With --confirm-with signet codes --watch is asked for once, however often its codes end",
+        .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
+    func asksOnceForWatch() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("totp", "&period=1")).succeeds()
+            let agent = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let process = try cli.start(
+                ["-qec", "'\(Program.path)' codes --watch", "/dev/null"], program: "script", input: .open,
+                environment: agent.environment)
+            try await process.waitForOutput { output, _ in
+                Set(output.matches(of: #/mira  ([0-9]{6})/#).map(\.output.1)).count >= 3
+            }
+            process.type("\u{3}")
+            _ = await process.end()
+            #expect(questions(cli).count == 1)
+            await agent.process.stop()
+        }
+    }
+
     @Test("A malformed or too long request gets no answer, and the agent continues")
     func refusesMalformedRequest() async throws {
         try await CommandLineFixture.with { cli in
             let agent = try await RunningAgent.start(cli)
             let requests: [[UInt8]] = [
-                [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 4, 1, 2, 3, 4], AgentMessage([[1]]).bytes + [0], Array("GET / HTTP/1.1\r\n\r\n".utf8),
+                [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 4, 1, 2, 3, 4], AgentMessage([[1]]).bytes + [0],
+                Array("GET / HTTP/1.1\r\n\r\n".utf8),
             ]
             for bytes in requests {
                 let answer = try RawConnection.answer(to: bytes, at: RunningAgent.path(cli))

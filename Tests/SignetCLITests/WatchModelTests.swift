@@ -203,6 +203,14 @@ struct WatchModelTests {
         #expect(!hasAnswer && unselected.answering.isEmpty)
     }
 
+    @Test("A biometric message is answered without a word when the agent checks the presence of the user")
+    func leavesPresenceToAgent() throws {
+        var model = WatchSample.model(try WatchSample.accounts, [WatchSample.message("m1", .biometric)])
+        model.asksForPresence = false
+        let actions = model.press([.tab, .text("a")])
+        #expect(actions == [.approve(message: "m1", number: nil)] && model.question == nil)
+    }
+
     @Test("Tab and Escape change between accounts and messages, and arrows select a message")
     func changesSection() throws {
         var model = WatchSample.model(try WatchSample.accounts, [WatchSample.message("m1"), WatchSample.message("m2")])

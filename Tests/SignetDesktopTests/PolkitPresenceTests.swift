@@ -66,6 +66,25 @@ struct PolkitPresenceTests {
         }
     }
 
+    @Test("Polkit is asked about another process by its ID, its start time and its user")
+    func namesOtherProcess() async throws {
+        try await MessageBus.with { bus in
+            let authority = try await ScriptedService.start(bus, PolkitPresence.busName) { call in
+                call.reply([result(call.body[3] == .uint32(1), call.body[3] == .uint32(0))])
+            }
+            let connection = try await DBusConnection.open(bus.address, timeout: .seconds(60))
+            let subject = PolkitSubject.process(id: 4711, startTime: 8211, user: 1000)
+            try await PolkitPresence(connection, subject: subject).confirm(notification)
+            let expected = DBusValue.structure([
+                .string("unix-process"),
+                .options(["pid": .uint32(4711), "start-time": .uint64(8211), "uid": .int32(1000)]),
+            ])
+            let subjects = authority.calls(of: "CheckAuthorization").map { $0.body[0] }
+            #expect(subjects == [expected, expected])
+            authority.stop()
+        }
+    }
+
     @Test(
         "A check without a question, or with a question that the user did not answer, proves no presence",
         arguments: [

@@ -2,6 +2,32 @@
 import SignetAuthenticator
 package import SignetCore
 
+/// The process whose user polkit asks (polkit Reference Manual, "Subject").
+package enum PolkitSubject: Sendable, Hashable {
+    /// This process, by its connection to the bus: polkit reads its user and session from the system.
+    case connection
+    /// Another process of the user.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the process.
+    ///   - startTime: The time at which it started, in clock ticks since the start of the system (field 22 of `/proc/PID/stat`).
+    ///   - user: The ID of its user.
+    case process(id: UInt32, startTime: UInt64, user: Int32)
+
+    /// The structure `Subject` of polkit's interface.
+    fileprivate func value(_ connection: DBusConnection) -> DBusValue {
+        switch self {
+        case .connection:
+            .structure([.string("system-bus-name"), .options(["name": .string(connection.uniqueName)])])
+        case .process(let id, let startTime, let user):
+            .structure([
+                .string("unix-process"),
+                .options(["pid": .uint32(id), "start-time": .uint64(startTime), "uid": .int32(user)]),
+            ])
+        }
+    }
+}
+
 /// The user's presence, checked by polkit: its agent in the desktop asks for the user's password, or for what the system's PAM
 /// takes in its place, such as a fingerprint.
 ///
@@ -51,6 +77,7 @@ package struct PolkitPresence: UserPresence {
     }
 
     private let connection: DBusConnection
+    private let subject: PolkitSubject
     private let timeout: Duration
     private let lastCheck = Counter()
 
@@ -61,9 +88,11 @@ package struct PolkitPresence: UserPresence {
     /// Creates a check.
     /// - Parameters:
     ///   - connection: The system bus.
+    ///   - subject: The process that acts for the user.
     ///   - timeout: The time that the user has to answer.
-    package init(_ connection: DBusConnection, timeout: Duration = .seconds(60)) {
+    package init(_ connection: DBusConnection, subject: PolkitSubject = .connection, timeout: Duration = .seconds(60)) {
         self.connection = connection
+        self.subject = subject
         self.timeout = timeout
     }
 
@@ -118,13 +147,9 @@ package struct PolkitPresence: UserPresence {
     }
 
     private func check(asking: Bool, within timeout: Duration) async throws(DBusError) -> Outcome {
-        // The subject is this process's connection to the bus, so that polkit reads its user and session from the system.
-        let subject = DBusValue.structure([
-            .string("system-bus-name"), .options(["name": .string(connection.uniqueName)]),
-        ])
         let id = "signet-\(lastCheck.add())"
         let arguments: [DBusValue] = [
-            subject, .string(Self.action), .texts([:]), .uint32(asking ? 1 : 0), .string(id),
+            subject.value(connection), .string(Self.action), .texts([:]), .uint32(asking ? 1 : 0), .string(id),
         ]
         let reply: DBusMessage
         do throws(DBusError) {

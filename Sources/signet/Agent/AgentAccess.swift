@@ -11,8 +11,13 @@ enum AgentAccess {
     /// - Parameters:
     ///   - options: The options for the vault. With a descriptor for the passphrase the agent is not asked.
     ///   - trust: The options for servers' certificates. With a file of authorities the agent is not asked.
-    static func authenticator(_ options: VaultOptions?, trust: TrustOptions? = nil) throws -> any VaultAuthenticator {
-        guard options?.passphraseDescriptor == nil, try trust?.authorityFile() == nil,
+    ///   - asksAgent: False for a command that does what the agent does not do.
+    /// - Returns: The accounts.
+    /// - Throws: `StoreError` when the vault cannot be opened; ``Failure``.
+    static func authenticator(
+        _ options: VaultOptions?, trust: TrustOptions? = nil, asksAgent: Bool = true
+    ) throws -> any VaultAuthenticator {
+        guard asksAgent, options?.passphraseDescriptor == nil, try trust?.authorityFile() == nil,
             let agent = AgentConnection(ProcessInfo.processInfo.environment), let state = try state(of: agent)
         else { return OpenedAuthenticator(session: try Session.open(options, trust: trust)) }
         var current = state
@@ -27,15 +32,24 @@ enum AgentAccess {
         return OpenedAuthenticator(session: session)
     }
 
-    private enum State: Hashable { case unlocked, locked(AgentVault.LockReason), notUsable }
+    private enum State: Hashable {
+        case unlocked
+        case locked(AgentVault.LockReason)
+        case notUsable
+    }
 
-    /// Returns the state of the agent, after asking it to unlock the vault if `request` says so; nil when none runs or answers.
+    /// Asks the agent for its state.
+    /// - Parameters:
+    ///   - agent: The agent.
+    ///   - request: The request, which can also be to unlock a vault that needs no question.
+    /// - Returns: The state after the request; nil when no agent runs or answers.
+    /// - Throws: ``Failure`` that is not one of the agent.
     private static func state(of agent: AgentConnection, _ request: AgentControl.Name = .status) throws -> State? {
         let reply: AgentReply?
         do {
             reply = try agent.reply(to: request.rawValue, within: AgentClient.statusTimeout)
         } catch let failure as Failure {
-            // An agent that is stopped or has just ended is no reason to refuse the command, which asked for nothing yet.
+            // An agent that is stopped or has just ended must not fail the command, which asked for nothing yet.
             guard failure.code.hasPrefix("agent.") else { throw failure }
             return nil
         }

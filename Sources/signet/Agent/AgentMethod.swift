@@ -13,6 +13,9 @@ enum AgentMethod: String, CaseIterable {
     /// The code of a mechanism. Arguments: the ID of the mechanism, and `current` or `next`.
     case codeOfMechanism = "code-of-mechanism"
     case currentCodes = "current-codes"
+    /// The same as ``currentCodes``, for a view that asks again when codes have ended. Its connection stays open, and the user is
+    /// asked once for all requests of the connection.
+    case codesOfView = "codes-of-view"
     case accounts
     case damagedRecords = "damaged-records"
     case notifications
@@ -26,6 +29,9 @@ enum AgentMethod: String, CaseIterable {
 struct AgentOperation: Sendable {
     private let method: AgentMethod
     private let arguments: [String]
+
+    /// True when the connection of the client stays open after the reply.
+    var isOfView: Bool { method == .codesOfView }
 
     /// Reads a request; returns nil for an operation that the agent does not have, and for arguments that are not UTF-8.
     init?(_ request: AgentRequest) {
@@ -42,6 +48,7 @@ struct AgentOperation: Sendable {
         case .code: "the code of '\(argument(0))'"
         case .codeOfMechanism: "a code of the vault"
         case .currentCodes: "all codes of the vault"
+        case .codesOfView: "all codes of the vault as long as it runs"
         case .approve: "a push message, with yes"
         case .deny: "a push message, with no"
         case .accounts, .damagedRecords, .notifications: nil
@@ -49,8 +56,12 @@ struct AgentOperation: Sendable {
     }
 
     /// Performs the operation.
+    /// - Parameters:
+    ///   - session: The unlocked vault.
+    ///   - presence: Checks the user's presence for a biometric message.
     /// - Returns: The fields of the result.
-    func perform(in session: Session) async throws -> [[UInt8]] {
+    /// - Throws: The errors of the operation.
+    func perform(in session: Session, presence: ClientPresence) async throws -> [[UInt8]] {
         let authenticator = OpenedAuthenticator(session: session)
         switch method {
         case .code:
@@ -59,26 +70,22 @@ struct AgentOperation: Sendable {
         case .codeOfMechanism:
             let period: AccountCodes.Period = argument(1) == "next" ? .next : .current
             return [JSON.encode(AgentForm.json(try await authenticator.code(for: argument(0), period: period)))]
-        case .currentCodes:
+        case .currentCodes, .codesOfView:
             return [JSON.encode(.object(try await authenticator.currentCodes().mapValues(AgentForm.json)))]
         case .accounts: return [JSON.encode(.array(try await authenticator.accounts().map(AgentForm.json)))]
         case .damagedRecords: return [JSON.encode(.array(try await authenticator.damagedRecords().map(AgentForm.json)))]
         case .notifications:
             return [JSON.encode(.array(try await authenticator.notifications().map { .object($0.storedMembers) }))]
         case .approve:
-            let answered = try await authenticator.approve(
-                argument(0), number: Int(argument(1)), presence: ConfirmedPresence())
-            return [JSON.encode(.object(answered.storedMembers))]
+            do {
+                let answered = try await authenticator.approve(argument(0), number: Int(argument(1)), presence: presence)
+                return [JSON.encode(.object(answered.storedMembers))]
+            } catch let error as AuthenticatorError where error.code == .presenceRefused {
+                throw presence.failure ?? Failure(error)
+            }
         case .deny: return [JSON.encode(.object(try await authenticator.deny(argument(0)).storedMembers))]
         }
     }
 
     private func argument(_ index: Int) -> String { index < arguments.count ? arguments[index] : "" }
-}
-
-/// The presence of a user that the client has confirmed before it sent its request.
-///
-/// The client is a process of the same user and shows the question on its own terminal.
-private struct ConfirmedPresence: UserPresence {
-    func confirm(_ notification: PushNotification) async throws {}
 }

@@ -5,23 +5,29 @@ import NIOPosix
 import SignetCore
 import SignetStorage
 
-/// Answers the requests that commands send to the agent, one for each connection.
+/// Answers the requests that commands send to the agent: one for each connection, or those of a view one after the other.
 ///
 /// It trusts no field of a request. A connection of another user's process is closed without an answer.
 struct AgentServer: Sendable {
     let vault: AgentVault
     /// Asks the user for each use; nil to perform operations without asking.
     let confirmation: ProgramConfirmation?
+    /// The variables of the agent, which name the system bus.
+    let environment: [String: String]
 
     /// The number of connections that are served at the same time.
     private static let maxClients = 64
     /// The time for a client to send its request.
     private static let requestTimeout = TimeAmount.seconds(10)
 
+    /// The time after which a view that asks for nothing, because its codes are hidden, loses its connection and its consent.
+    private static let viewTimeout = TimeAmount.minutes(10)
+
     private typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
     /// Serves clients until the task is canceled.
     /// - Parameter descriptor: The listening socket. It is closed at the end.
+    /// - Throws: An error of the system; `CancellationError`.
     func run(_ descriptor: Int32) async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(descriptor) { channel in
@@ -46,54 +52,102 @@ struct AgentServer: Sendable {
 
     private func serve(_ client: Client, isFree: Bool) async {
         let channel = client.channel
-        let timeout = channel.eventLoop.scheduleTask(in: Self.requestTimeout) { channel.close(promise: nil) }
+        var timeout = Self.closing(channel, after: Self.requestTimeout)
         defer { timeout.cancel() }
         // The client reports a connection that ends early; there is nothing to do here.
         try? await client.executeThenClose { inbound, outbound in
-            guard await Self.isOwnUser(channel) else { return }
+            guard let credentials = await Self.credentials(of: channel), credentials.user == getuid() else { return }
+            // As early as possible, while the process is certainly the one that has connected.
+            var connection = Connection(peer: AgentPeer(credentials))
             var parts = inbound.makeAsyncIterator()
-            guard let message = try await AgentRequestReader.message(from: &parts) else { return }
-            timeout.cancel()
-            let reply = isFree ? await reply(to: message.request) : .declined(.busy)
-            try await outbound.write(ByteBuffer(bytes: reply.message.bytes))
+            while let message = try await AgentRequestReader.message(from: &parts) {
+                timeout.cancel()
+                let reply = isFree ? await reply(to: message.request, over: &connection) : .declined(.busy)
+                try await outbound.write(ByteBuffer(bytes: reply.message.bytes))
+                guard let time = connection.timeForNext else { return }
+                timeout = Self.closing(channel, after: time)
+            }
         }
     }
 
-    /// Returns true when the client is a process of this user.
-    private static func isOwnUser(_ channel: any Channel) async -> Bool {
+    /// Closes a connection after a time, unless the returned task is canceled before.
+    private static func closing(_ channel: any Channel, after time: TimeAmount) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    /// Returns the process and the user of the client; nil when the system does not tell.
+    private static func credentials(of channel: any Channel) async -> PeerCredentials? {
         #if os(Linux)
-        guard let provider = channel as? any SocketOptionProvider else { return false }
+        guard let provider = channel as? any SocketOptionProvider else { return nil }
         let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
             level: NIOBSDSocket.OptionLevel.socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
-        return (try? await credentials.get())?.user == getuid()
+        return try? await credentials.get()
         #else
         // The directory of the socket keeps other users out.
-        return true
+        var credentials = PeerCredentials()
+        credentials.user = getuid()
+        return credentials
         #endif
     }
 
+    /// A connection with one client.
+    private struct Connection {
+        /// The process of the client; nil when it has ended.
+        let peer: AgentPeer?
+        /// The time to wait for another request; nil to end the connection after the reply.
+        var timeForNext: TimeAmount?
+        /// The unlocked vault for which the user has consented to all requests of a view; nil before, and after it was locked.
+        private weak var allowedVault: Vault?
+
+        init(peer: AgentPeer?) { self.peer = peer }
+
+        /// Returns true when the user has consented to the view, and the vault was not locked since.
+        func allowsView(of session: Session?) -> Bool { allowedVault != nil && allowedVault === session?.vault }
+
+        /// Notes the consent of the user to a view.
+        mutating func allowView(of session: Session) { allowedVault = session.vault }
+    }
+
     /// Returns the reply to a request; nil is a message of another format.
-    private func reply(to request: AgentRequest?) async -> AgentReply {
+    private func reply(to request: AgentRequest?, over connection: inout Connection) async -> AgentReply {
+        connection.timeForNext = nil
         guard let request, request.version == AgentVersion.current else { return .declined(.otherVersion) }
         guard let directory = VaultDirectory(environment: request.home.environment), vault.directory.isSame(as: directory) else {
             return .declined(.otherVault)
         }
         do {
-            if let result = try await AgentControl(vault: vault).result(of: request) { return .result(result) }
+            if let result = try await AgentControl(vault: vault).result(of: request) {
+                // A command that has asked for the state sends its operation next.
+                if request.operation == AgentControl.Name.status.rawValue { connection.timeForNext = Self.requestTimeout }
+                return .result(result)
+            }
             guard let operation = AgentOperation(request) else { return .declined(.unsupported) }
-            guard vault.isUnlocked else { return .declined(.locked) }
-            if let use = operation.use { try await confirmation?.confirm(use) }
-            // The vault may have been locked while the user was asked.
-            guard let session = vault.sessionForUse() else { return .declined(.locked) }
-            return try await perform(operation, in: session)
+            return try await reply(to: operation, over: &connection)
         } catch {
             return .failure(AgentFailure(Failure(error)))
         }
     }
 
-    private func perform(_ operation: AgentOperation, in session: Session) async throws -> AgentReply {
+    /// Performs an operation, after the consent of the user if the agent asks for it.
+    private func reply(to operation: AgentOperation, over connection: inout Connection) async throws -> AgentReply {
+        guard vault.isUnlocked else { return .declined(.locked) }
+        let isAllowed = operation.isOfView && connection.allowsView(of: vault.session)
+        if let use = operation.use, !isAllowed { try await confirmation?.confirm(use) }
+        // The vault may have been locked while the user was asked.
+        guard let session = vault.sessionForUse() else { return .declined(.locked) }
+        if operation.isOfView {
+            connection.allowView(of: session)
+            connection.timeForNext = Self.viewTimeout
+        }
+        let presence = ClientPresence(environment: environment, client: connection.peer)
+        return try await perform(operation, in: session, presence)
+    }
+
+    private func perform(
+        _ operation: AgentOperation, in session: Session, _ presence: ClientPresence
+    ) async throws -> AgentReply {
         do {
-            return .result(try await operation.perform(in: session))
+            return .result(try await operation.perform(in: session, presence: presence))
         } catch let error as StoreError where error.code == .keyMismatch {
             // Another process has rotated the vault's key, so the vault must be opened again.
             vault.lock(.idle)

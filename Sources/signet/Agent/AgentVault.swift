@@ -84,7 +84,9 @@ final class AgentVault: Sendable {
         }
     }
 
-    /// Locks the vault. Of a locked one, a stronger reason is noted.
+    /// Locks the vault.
+    ///
+    /// Of a locked one, a stronger reason is noted.
     func lock(_ reason: LockReason) {
         change { state in
             if state.session != nil || reason != .idle { state.reason = reason }
@@ -94,7 +96,9 @@ final class AgentVault: Sendable {
     }
 
     /// Locks the vault, and waits until no operation holds its keys.
-    /// - Parameter limit: The time to wait.
+    /// - Parameters:
+    ///   - reason: The reason.
+    ///   - limit: The time to wait.
     func lock(_ reason: LockReason, waiting limit: Duration) async {
         weak let vault = session?.vault
         lock(reason)

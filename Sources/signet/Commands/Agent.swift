@@ -67,11 +67,13 @@ extension Agent {
             defer { listener.remove() }
             let vault = AgentVault(directory, authorityFile: try trust.authorityFile())
             try unlock(vault)
-            let server = AgentServer(vault: vault, confirmation: confirmation)
+            let server = AgentServer(
+                vault: vault, confirmation: confirmation, environment: ProcessInfo.processInfo.environment)
             Console.error(
                 vault.isUnlocked
                     ? "The agent holds the vault in \(directory.path)."
-                    : "The agent runs; the vault in \(directory.path) is locked. The next command that asks for the passphrase unlocks it.")
+                    : "The agent runs; the vault in \(directory.path) is locked. The next command that asks for the passphrase unlocks it."
+            )
             do {
                 try await Interrupt.ending { try await serve(server, listener) }
             } catch is CancellationError {
@@ -83,7 +85,7 @@ extension Agent {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await server.run(listener.descriptor) }
-                let (vault, environment) = (server.vault, ProcessInfo.processInfo.environment)
+                let (vault, environment) = (server.vault, server.environment)
                 if lockAfter > 0 { group.addTask { await vault.lockWhenIdle(for: .seconds(lockAfter)) } }
                 group.addTask { await AgentSessionLock(vault: vault, environment: environment).run() }
                 if push { group.addTask { await AgentPush(vault: vault, notices: AgentNotices(environment)).run() } }

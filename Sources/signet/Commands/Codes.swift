@@ -43,7 +43,8 @@ struct Codes: AsyncParsableCommand {
             throw Failure(
                 .usage, "terminal", "--watch refreshes a terminal, and standard output is not one; 'signet codes' prints a list")
         }
-        let codes = AccountCodes(try AgentAccess.authenticator(options))
+        let authenticator = try AgentAccess.authenticator(options)
+        let codes = AccountCodes(watch ? authenticator.forView() : authenticator)
         let (entries, damaged) = try await codes.list(matching: query)
         if entries.isEmpty, damaged.isEmpty {
             guard let query else {

@@ -107,7 +107,8 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let presence = TerminalPresence(isSimulated: simulateBiometric)
-            let authenticator = try AgentAccess.authenticator(options, trust: trust)
+            // The agent checks the presence itself, and simulates nothing.
+            let authenticator = try AgentAccess.authenticator(options, trust: trust, asksAgent: !simulateBiometric)
             try await Push.answer(id, authenticator, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }
     }

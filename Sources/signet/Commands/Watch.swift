@@ -46,7 +46,7 @@ struct Watch: NetworkedCommand {
                 "signet watch needs a terminal for its input and output; 'signet codes' and 'signet push list' print lists")
         }
         let copier = try CodeCopier(clearingAfter: clearAfter)
-        let authenticator = try AgentAccess.authenticator(options, trust: trust)
+        let authenticator = try AgentAccess.authenticator(options, trust: trust).forView()
         let source = WatchSource(authenticator: authenticator, directory: try Session.directory())
         // Before the reading, so that a change during it is noticed.
         let stamp = source.stamp()

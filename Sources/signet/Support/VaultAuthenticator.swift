@@ -6,6 +6,12 @@ import SignetStorage
 ///
 /// The mechanisms of an account have their secrets only in an opened vault. A command that needs a secret opens the vault.
 protocol VaultAuthenticator: Sendable {
+    /// Returns the same accounts for a view, which asks for the current codes again and again. The user consents to it once.
+    func forView() -> any VaultAuthenticator
+
+    /// True when ``approve(_:number:presence:)`` checks the user's presence itself and does not use its parameter.
+    var checksPresence: Bool { get }
+
     /// Returns all accounts.
     func accounts() async throws -> [EnrolledAccount]
 
@@ -27,7 +33,7 @@ protocol VaultAuthenticator: Sendable {
     /// - Parameters:
     ///   - id: The ID of the message.
     ///   - number: The number that the login page shows, for a message that asks for it.
-    ///   - presence: Confirms a message that asks for biometric approval.
+    ///   - presence: Confirms a message that asks for biometric approval, unless ``checksPresence`` is true.
     /// - Returns: The answered message.
     /// - Throws: The errors of `Authenticator.approve(_:number:presence:)`.
     func approve(_ id: String, number: Int?, presence: any UserPresence) async throws -> PushNotification
@@ -39,6 +45,10 @@ protocol VaultAuthenticator: Sendable {
 /// The accounts of a vault that this process has opened.
 struct OpenedAuthenticator: VaultAuthenticator {
     let session: Session
+
+    func forView() -> any VaultAuthenticator { self }
+
+    var checksPresence: Bool { false }
 
     func accounts() async throws -> [EnrolledAccount] { try await session.offline { try await $0.accounts() } }
 

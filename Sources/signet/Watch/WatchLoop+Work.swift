@@ -23,7 +23,7 @@ extension WatchLoop {
     ///
     /// Without a change only the codes are read, when one has ended.
     mutating func readIfNeeded() {
-        guard !isReading else { return }
+        guard !isReading, !isRefused else { return }
         let (source, send, now) = (self.source, self.send, model.now)
         if isUrgent || isChangeDue(at: now) {
             let damagedCount = model.contents.damagedCount
@@ -79,6 +79,9 @@ extension WatchLoop {
         switch failure.code {
         case "agent.locked":
             model.fail("The agent is locked. Unlock it in another terminal: signet unlock", isLocked: true)
+        case "agent.refused":
+            isRefused = true
+            model.fail("The agent was not allowed to hand out codes. Press a key to ask again.", isLocked: true)
         case "agent.gone": model.fail("The agent has ended. Start it in another terminal: signet agent", isLocked: true)
         default: model.fail(failure.message, isLocked: false)
         }

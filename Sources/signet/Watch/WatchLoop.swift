@@ -54,6 +54,8 @@ struct WatchLoop {
     var needsContents: Bool
     /// True when it must be read now.
     var isUrgent = false
+    /// True after the user has refused the codes at the agent, which is not asked again before the next key.
+    var isRefused = false
     /// The listeners by the ID of the mechanism.
     var listeners: [String: Task<Void, Never>] = [:]
     /// The processes that clear the clipboard later.
@@ -86,6 +88,7 @@ struct WatchLoop {
         lastCheck = now
         needsContents = !stamp.isSettled(at: now)
         var model = WatchModel(size: WatchScreen.size, now: now, filter: filter)
+        model.asksForPresence = !source.authenticator.checksPresence
         model.take(contents)
         self.model = model
         screen = WatchScreen(environment: environment)
@@ -177,6 +180,7 @@ struct WatchLoop {
     }
 
     private mutating func take(_ typed: [WatchKey]) throws -> Bool {
+        if !typed.isEmpty { isRefused = false }
         for key in typed {
             guard let action = model.handle(key) else { continue }
             guard try perform(action) else { return false }

@@ -128,6 +128,7 @@ extension WatchModel {
             switch message.kind {
             case .tap: return approve(message, number: nil)
             case .number: show("Type the number that the login page shows.")
+            case .biometric where !asksForPresence: return approve(message, number: nil)
             case .biometric: question = .presence(message: message.id, typed: "")
             }
         case "0"..."9": return type(character, for: message)

@@ -74,6 +74,8 @@ struct WatchModel: Sendable {
     /// The digits of the number that are typed for the selected message.
     var typedNumber = ""
     var question: Question?
+    /// False when the agent checks the presence of the user, so that the view does not ask for a word.
+    var asksForPresence = true
     private(set) var status: Status?
     /// The IDs of the messages whose answer is being sent.
     private(set) var answering: Set<String> = []

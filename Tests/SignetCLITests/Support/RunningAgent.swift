@@ -20,15 +20,19 @@ struct RunningAgent: Sendable {
     ///   - cli: The vault.
     ///   - options: The options of `signet agent`.
     ///   - passphrase: The passphrase of the vault; nil for a vault that opens without one, and for an agent that starts locked.
+    ///   - desktop: Variables for the agent only, such as the addresses of message buses.
+    /// - Returns: The agent.
+    /// - Throws: The error of an agent that does not start.
     static func start(
-        _ cli: CommandLineFixture, _ options: String..., passphrase: String? = nil
+        _ cli: CommandLineFixture, _ options: String..., passphrase: String? = nil, desktop: [String: String] = [:]
     ) async throws -> RunningAgent {
         let environment = ["XDG_RUNTIME_DIR": cli.directory.file("run")]
         let directory = cli.directory.file("run")
         if mkdir(directory, 0o700) != 0 { try #require(errno == EEXIST) }
         let arguments = ["agent"] + options + (passphrase == nil ? [] : ["--passphrase-fd", "0"])
         let process = try cli.start(
-            arguments, input: passphrase.map { .text($0 + "\n") } ?? .nothing, environment: environment)
+            arguments, input: passphrase.map { .text($0 + "\n") } ?? .nothing,
+            environment: environment.merging(desktop) { $1 })
         _ = try await process.waitForOutput { _, errors in errors.contains("agent") }
         return RunningAgent(cli: cli, process: process, environment: environment)
     }
@@ -42,9 +46,12 @@ struct RunningAgent: Sendable {
 
     /// Sends a request to the agent from this process.
     func reply(to operation: String, _ arguments: [String] = [], version: String = AgentVersion.current) throws -> AgentReply {
+        try AgentClient(path: Self.path(cli)).reply(to: request(operation, arguments, version: version))
+    }
+
+    /// Returns a request for the vault of this agent.
+    func request(_ operation: String, _ arguments: [String] = [], version: String = AgentVersion.current) -> AgentRequest {
         let home = AgentHome { $0 == "SIGNET_HOME" ? cli.home : nil }
-        return try AgentClient(path: Self.path(cli)).reply(
-            to: AgentRequest(
-                version: version, home: home, operation: operation, arguments: arguments.map { Array($0.utf8) }))
+        return AgentRequest(version: version, home: home, operation: operation, arguments: arguments.map { Array($0.utf8) })
     }
 }

@@ -1,0 +1,123 @@
+#if os(Linux)
+import AgentWire
+import Foundation
+import SignetCore
+import SignetDesktop
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import signet
+
+/// The agent with programs of a desktop, which the tests play on a message bus.
+@Suite(
+    "signet agent on a desktop", .timeLimit(.minutes(5)),
+    .enabled(if: MessageBus.missingPrograms.isEmpty, "not installed: \(MessageBus.missingPrograms)"))
+struct AgentDesktopTests {
+    /// Runs `body` with a vault that has an account at a push server.
+    private func withPush(_ body: (FakePushServer, CommandLineFixture) async throws -> Void) async throws {
+        let server = try FakePushServer()
+        defer { server.stop() }
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", server.uri()).succeeds()
+            try await body(server, cli)
+        }
+    }
+
+    /// Stores a biometric message in the vault, and returns its ID.
+    private func biometricMessage(_ server: FakePushServer, _ cli: CommandLineFixture) async throws -> String {
+        server.send(try server.message(id: "M1", kind: .biometric), id: "1")
+        let message = try await cli.signet("push", "listen", "--once", "--json", "--timeout", "30").succeeds().json
+        return try #require(message["id"]?.string)
+    }
+
+    // MARK: The user's presence
+
+    /// Starts a polkit that asks the user, who is recognized or not.
+    private func polkit(_ bus: MessageBus, recognizes: Bool) async throws -> ScriptedService {
+        try await ScriptedService.start(bus, "org.freedesktop.PolicyKit1") { call in
+            guard call.member == "CheckAuthorization", call.body.count == 5 else { return call.unknownMethod }
+            let asks = call.body[3] == .uint32(1)
+            return call.reply([.structure([.boolean(asks && recognizes), .boolean(!asks), .texts([:])])])
+        }
+    }
+
+    /// The process that a call of `CheckAuthorization` names.
+    private func subject(_ call: DBusMessage) -> [String: DBusValue] {
+        guard let fields = call.body.first?.fields, fields.first == .string("unix-process") else { return [:] }
+        return fields.last?.options ?? [:]
+    }
+
+    @Test("The agent approves a biometric message after polkit has asked about the process of the command")
+    func approvesAfterPolkit() async throws {
+        try await withPush { server, cli in
+            let id = try await biometricMessage(server, cli)
+            try await MessageBus.with { bus in
+                let polkit = try await polkit(bus, recognizes: true)
+                let agent = try await RunningAgent.start(cli, "--no-push", desktop: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
+                let command = try cli.start(["push", "approve", id, "--json"], environment: agent.environment)
+                let outcome = try await command.end().succeeds()
+                #expect(outcome.json["state"]?.string == "approved")
+                #expect(!outcome.errors.contains("simulated"))
+                #expect(server.answers.count == 1)
+                let subjects = polkit.calls(of: "CheckAuthorization").map(subject)
+                #expect(subjects.count == 2)
+                for subject in subjects {
+                    #expect(subject["pid"] == .uint32(UInt32(command.identifier)))
+                    #expect(subject["uid"] == .int32(Int32(bitPattern: getuid())))
+                    let hasStartTime = if case .uint64(let time)? = subject["start-time"] { time > 0 } else { false }
+                    #expect(hasStartTime)
+                }
+                await agent.process.stop()
+                polkit.stop()
+            }
+        }
+    }
+
+    @Test("A client that says nothing about the user gets no biometric approval, whether polkit refuses or is not there")
+    func refusesApprovalWithoutPresence() async throws {
+        try await withPush { server, cli in
+            let id = try await biometricMessage(server, cli)
+            try await MessageBus.with { bus in
+                let polkit = try await polkit(bus, recognizes: false)
+                for address in [bus.address, "unix:path=\(cli.directory.file("no-bus"))"] {
+                    let agent = try await RunningAgent.start(cli, "--no-push", desktop: ["DBUS_SYSTEM_BUS_ADDRESS": address])
+                    guard case .failure(let failure) = try agent.reply(to: "approve", [id, ""]) else {
+                        Issue.record("the agent approved the message")
+                        return
+                    }
+                    #expect(failure.exit == 77 && failure.code == "agent.presence")
+                    try await agent.signet("push", "approve", id).fails(77, "polkit", "SIGNET_AGENT=off")
+                    await agent.process.stop()
+                }
+                polkit.stop()
+            }
+            #expect(server.answers.isEmpty)
+            let states = try await cli.messages().compactMap { $0["state"]?.string }
+            #expect(states == ["pending"])
+        }
+    }
+
+    @Test("With --simulate-biometric a command does not ask the agent, which simulates nothing")
+    func simulatesWithoutAgent() async throws {
+        try await withPush { server, cli in
+            let id = try await biometricMessage(server, cli)
+            let none = "unix:path=\(cli.directory.file("no-bus"))"
+            let agent = try await RunningAgent.start(cli, "--no-push", desktop: ["DBUS_SYSTEM_BUS_ADDRESS": none])
+            let outcome = try await agent.signet("push", "approve", id, "--simulate-biometric").succeeds()
+            #expect(outcome.errors.contains("simulated") && server.answers.count == 1)
+            await agent.process.stop()
+        }
+    }
+
+    @Test(
+        "The start time of a process is found behind a name with spaces and parentheses",
+        arguments: [
+            ("7 (signet) S 1 7 7 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 1 0 8211 1 1", 8211),
+            ("7 (a) S 1 (b)) S 1 7 7 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 1 0 12 1 1", 12), ("7 (signet) S 1 7", nil), ("", nil),
+        ] as [(String, UInt64?)])
+    func findsStartTime(status: String, time: UInt64?) {
+        #expect(AgentPeer.startTime(in: status) == time)
+    }
+}
+#endif
