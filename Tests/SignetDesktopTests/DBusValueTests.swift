@@ -32,6 +32,7 @@ struct DBusValueTests {
         var signal = DBusMessage.signal("/a", "a.b", "C", [.string("first")])
         signal.sender = ":1.5"
         #expect(DBusMatch(sender: ":1.5", interface: "a.b").matches(signal))
+        #expect(DBusMatch(sender: ":1.5", path: "/a").matches(signal))
         #expect(DBusMatch(sender: ":1.5", path: "/a", interface: "a.b", member: "C", argument: "first").matches(signal))
         for other in [
             DBusMatch(sender: ":1.6", interface: "a.b"), DBusMatch(sender: ":1.5", interface: "a.c"),

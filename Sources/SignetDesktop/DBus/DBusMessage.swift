@@ -124,15 +124,17 @@ package struct DBusMatch: Sendable, Hashable {
     package var sender: String
     /// The object that sends; nil for any object.
     package var path: String?
-    /// The interface of the signal.
-    package var interface: String
+    /// The interface of the signal; nil for all signals of the object, in their order.
+    package var interface: String?
     /// The name of the signal; nil for all signals of the interface.
     package var member: String?
     /// The first value, which must be a text; nil for any value.
     package var argument: String?
 
     /// Creates a rule.
-    package init(sender: String, path: String? = nil, interface: String, member: String? = nil, argument: String? = nil) {
+    package init(
+        sender: String, path: String? = nil, interface: String? = nil, member: String? = nil, argument: String? = nil
+    ) {
         self.sender = sender
         self.path = path
         self.interface = interface
@@ -149,7 +151,8 @@ package struct DBusMatch: Sendable, Hashable {
 
     /// The rule as the bus reads it.
     package var text: String {
-        var parts = ["type='signal'", part("sender", sender), part("interface", interface)]
+        var parts = ["type='signal'", part("sender", sender)]
+        if let interface { parts.append(part("interface", interface)) }
         if let path { parts.append(part("path", path)) }
         if let member { parts.append(part("member", member)) }
         if let argument { parts.append(part("arg0", argument)) }
@@ -158,7 +161,7 @@ package struct DBusMatch: Sendable, Hashable {
 
     /// True when the rule fits the message.
     package func matches(_ message: DBusMessage) -> Bool {
-        message.kind == .signal && message.sender == sender && message.interface == interface
+        message.kind == .signal && message.sender == sender && (interface == nil || interface == message.interface)
             && (path == nil || path == message.path) && (member == nil || member == message.member)
             && (argument == nil || argument == message.body.first?.string)
     }

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import SignetDesktop
 
-/// Locks the vault of the agent when the user locks the session, and before the machine sleeps (logind).
+/// Locks the vault of the agent when the session is locked or ends, and before the machine sleeps (logind).
 struct AgentSessionLock: Sendable {
     let vault: AgentVault
     let environment: [String: String]
@@ -10,7 +10,9 @@ struct AgentSessionLock: Sendable {
     /// The time after which a system bus that was not there is looked for again.
     private static let pause = Duration.seconds(60)
 
-    /// The longest time that sleep waits for operations that hold the keys. logind waits for five seconds.
+    /// The longest time that sleep waits for operations that hold the keys.
+    ///
+    /// logind waits for five seconds.
     private static let sleepDelay = Duration.seconds(4)
 
     /// Follows the session until the task is canceled.
@@ -20,7 +22,7 @@ struct AgentSessionLock: Sendable {
             do throws(DBusError) {
                 let bus = try await DBusConnection.open(try DBusAddress.system(in: environment))
                 let session = try await LoginSession.start(
-                    bus, sessionID: environment["XDG_SESSION_ID"], processID: UInt32(getpid()))
+                    bus, sessionID: environment["XDG_SESSION_ID"], processID: UInt32(getpid()), userID: getuid())
                 for await event in session.events { await take(event, session) }
                 await session.stop()
             } catch {
