@@ -119,5 +119,48 @@ struct AgentDesktopTests {
     func findsStartTime(status: String, time: UInt64?) {
         #expect(AgentPeer.startTime(in: status) == time)
     }
+
+    // MARK: Notifications
+
+    /// Starts a server of notifications that shows nothing.
+    private func notificationServer(_ bus: MessageBus) async throws -> ScriptedService {
+        try await ScriptedService.start(bus, "org.freedesktop.Notifications") { call in
+            switch call.member ?? "" {
+            case "GetCapabilities": call.reply([.strings(["actions", "body"])])
+            case "GetServerInformation": call.reply(Array(repeating: .string("1"), count: 4))
+            case "Notify": call.reply([.uint32(5)])
+            case "CloseNotification": call.reply()
+            default: call.unknownMethod
+            }
+        }
+    }
+
+    @Test("A message is shown while the vault is unlocked, and its notification is closed until the vault is unlocked again")
+    func closesNotificationsWhenLocked() async throws {
+        try await withPush { server, cli in
+            try await MessageBus.with { bus in
+                let desktop = try await notificationServer(bus)
+                let agent = try await RunningAgent.start(cli, desktop: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+                server.send(try server.message(id: "M1", text: "Log in?"), id: "1")
+                try await expectNotification(desktop, agent)
+                await agent.process.stop()
+                desktop.stop()
+            }
+        }
+    }
+
+    /// Expects that a notification is shown, closed when the vault is locked, and shown when it is unlocked.
+    private func expectNotification(_ desktop: ScriptedService, _ agent: RunningAgent) async throws {
+        let isShown = try await eventually { !desktop.calls(of: "Notify").isEmpty }
+        #expect(isShown)
+        #expect(desktop.calls(of: "Notify").first?.body[3] == .string("Login request: Harbor"))
+        #expect(desktop.calls(of: "CloseNotification").isEmpty)
+        try await agent.signet("lock").succeeds()
+        let isClosed = try await eventually { desktop.calls(of: "CloseNotification").first?.body == [.uint32(5)] }
+        #expect(isClosed && desktop.calls(of: "Notify").count == 1)
+        try await agent.signet("unlock").succeeds()
+        let isShownAgain = try await eventually { desktop.calls(of: "Notify").count == 2 }
+        #expect(isShownAgain)
+    }
 }
 #endif

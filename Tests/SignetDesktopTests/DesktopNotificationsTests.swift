@@ -169,14 +169,57 @@ struct DesktopNotificationsTests {
     func replacesNotice() async throws {
         try await with { _, server, notifications, _ in
             try await notifications.show(notice(), for: "a")
-            try await notifications.show(.waiting(issuer: "Acme", expiresAt: nil), for: "a")
+            try await notifications.show(notice(.number(choices: []), issuer: "Other"), for: "a")
             let shown = server.log.shown
             try #require(shown.count == 2)
             #expect(shown[1].replaces == shown[0].number)
-            #expect(shown[1].body == "A login is waiting. Unlock to answer it.")
+            #expect(shown[1].summary == "Login request: Other")
             #expect(shown[1].actions.isEmpty)
-            #expect(shown[1].timeout == 0)
-            #expect(shown[1].hints["urgency"] == .byte(1))
+        }
+    }
+
+    /// A server of notifications that shows the first one late, after `body`, and then is asked to close it.
+    private func closesLate(
+        _ body: (DesktopNotifications, Task<Void, any Error>) async throws -> Void
+    ) async throws {
+        try await MessageBus.with { bus in
+            let server = try await ScriptedService.start(bus, DesktopNotifications.busName) { call in
+                switch call.member ?? "" {
+                case "GetCapabilities": call.reply([.strings(["actions", "body"])])
+                case "GetServerInformation": call.reply([.string("Late"), .string(""), .string("1"), .string("1.2")])
+                case "Notify": nil
+                default: call.reply()
+                }
+            }
+            let notifications = try await start(bus, ManualTime())
+            let notice = notice()
+            let showing = Task { try await notifications.show(notice, for: "a") }
+            let isAsked = try await eventually { !server.calls(of: "Notify").isEmpty }
+            try #require(isAsked)
+            try await body(notifications, showing)
+            let call = try #require(server.calls(of: "Notify").first)
+            try server.connection.send(call.reply([.uint32(9)]))
+            let isClosed = try await eventually { server.calls(of: "CloseNotification").contains { $0.body == [.uint32(9)] } }
+            #expect(isClosed)
+            await notifications.stop()
+            server.stop()
+        }
+    }
+
+    @Test("A notification that its server shows only after all were closed is closed too, and nothing more is shown")
+    func closesLateNotification() async throws {
+        try await closesLate { notifications, _ in
+            await notifications.stop()
+            let code = await failureCode { try await notifications.show(notice(), for: "b") }
+            #expect(code == .closed)
+        }
+    }
+
+    @Test("A notification whose task is canceled before its server has shown it can still be closed")
+    func closesNotificationOfCanceledTask() async throws {
+        try await closesLate { notifications, showing in
+            showing.cancel()
+            await notifications.close("a")
         }
     }
 

@@ -48,11 +48,6 @@ struct PushNoticeTests {
         #expect(notice(notification).summary == "Login request: Acme")
         #expect(notice(notification, issuer: nil).summary == "Login request")
         #expect(notice(notification, issuer: " \n").summary == "Login request")
-        let waiting = PushNotice.waiting(issuer: "Acme", expiresAt: nil)
-        #expect(waiting.summary == "Login request: Acme")
-        #expect(waiting.body == ["A login is waiting. Unlock to answer it."])
-        #expect(waiting.answers.isEmpty)
-        #expect(waiting.commands.isEmpty)
     }
 
     @Test(

@@ -70,6 +70,8 @@ package actor DesktopNotifications {
     private let continuation: AsyncStream<Event>.Continuation
     private var shown: [String: Shown] = [:]
     private var lastPresentation = 0
+    /// True after ``stop()``: nothing is shown any more.
+    private var isStopped = false
     private var readers: [Task<Void, Never>] = []
     private var signalReader: Task<Void, Never>?
 
@@ -120,6 +122,7 @@ package actor DesktopNotifications {
 
     /// Closes all notifications and ends the stream of events.
     package func stop() async {
+        isStopped = true
         for id in Array(shown.keys) { await close(id) }
         finish()
     }
@@ -143,8 +146,10 @@ package actor DesktopNotifications {
     /// - Parameters:
     ///   - notice: The notice.
     ///   - id: The id of the message.
-    /// - Throws: ``DBusError``; ``DBusError/Code/limit`` when there are already ``maxShown`` others.
+    /// - Throws: ``DBusError``; ``DBusError/Code/limit`` when there are already ``maxShown`` others; ``DBusError/Code/closed`` after
+    ///   ``stop()``.
     package func show(_ notice: PushNotice, for id: String) async throws(DBusError) {
+        guard !isStopped else { throw .closed }
         guard shown[id] != nil || shown.count < Self.maxShown else {
             throw DBusError(.limit, "there are already \(Self.maxShown) notifications")
         }
@@ -177,11 +182,15 @@ package actor DesktopNotifications {
         shown[id]?.shownAt = nil
         shown[id]?.earlyAnswerAt = nil
         let values = arguments(entry.notice, replacing: entry.number, at: server.capabilities)
-        let reply = try await connection.call(.call(server.owner, Self.path, Self.busName, "Notify", values))
+        let reply = try await answer(to: .call(server.owner, Self.path, Self.busName, "Notify", values))
         guard let number = reply.body.first?.uint32, number != 0 else {
             throw DBusError(.invalidReply, "the server of notifications gave no number for a notification")
         }
-        guard self.server?.owner == server.owner else { return }
+        guard self.server?.owner == server.owner else {
+            // All notifications were closed while the server answered.
+            if isStopped { await closeAtServer(number, server.owner) }
+            return
+        }
         guard shown[id]?.presentation == presentation else {
             // The notice was closed or replaced while the server answered.
             if !shown.values.contains(where: { $0.number == number }) { await closeAtServer(number) }
@@ -196,11 +205,10 @@ package actor DesktopNotifications {
         _ notice: PushNotice, replacing number: UInt32, at capabilities: NotificationCapabilities
     ) -> [DBusValue] {
         // A server that has lost this process closes the notification itself.
-        let seconds = notice.expiresAt.map { min(max($0.timeIntervalSince(clock.now), 1), 86_400) }
-        let needsAnswer = !notice.commands.isEmpty
+        let seconds = min(max(notice.expiresAt.timeIntervalSince(clock.now), 1), 86_400)
         let hints: [String: DBusValue] = [
             // Critical notifications stay on the screen until they are closed.
-            "urgency": .byte(needsAnswer ? 2 : 1), "category": .string("x-signet.login"),
+            "urgency": .byte(2), "category": .string("x-signet.login"),
             "sound-name": .string("message-new-instant"), "transient": .boolean(false),
             // The server does not close it for an answer that comes too early.
             "resident": .boolean(true),
@@ -209,13 +217,12 @@ package actor DesktopNotifications {
             .string("Signet"), .uint32(number), .string("dialog-password"), .string(notice.summary(at: capabilities)),
             .string(notice.body(at: capabilities)),
             .strings(notice.answers(at: capabilities).flatMap { [$0.key, $0.label] }), .options(hints),
-            .int32(seconds.map { Int32($0 * 1000) } ?? 0),
+            .int32(Int32(seconds * 1000)),
         ]
     }
 
-    private func expiry(of notice: PushNotice, _ id: String) -> Task<Void, Never>? {
-        guard let expiresAt = notice.expiresAt else { return nil }
-        let remaining = Duration.seconds(max(expiresAt.timeIntervalSince(clock.now), 0))
+    private func expiry(of notice: PushNotice, _ id: String) -> Task<Void, Never> {
+        let remaining = Duration.seconds(max(notice.expiresAt.timeIntervalSince(clock.now), 0))
         return Task {
             guard (try? await Task.sleep(for: remaining)) != nil else { return }
             await self.expire(id, notice)
@@ -230,14 +237,20 @@ package actor DesktopNotifications {
         await closeAtServer(entry.number)
     }
 
-    private func closeAtServer(_ number: UInt32) async {
-        guard number != 0, let server else { return }
-        let call = DBusMessage.call(server.owner, Self.path, Self.busName, "CloseNotification", [.uint32(number)])
+    private func closeAtServer(_ number: UInt32, _ owner: String? = nil) async {
+        guard number != 0, let owner = owner ?? server?.owner else { return }
+        let call = DBusMessage.call(owner, Self.path, Self.busName, "CloseNotification", [.uint32(number)])
+        // Some servers answer with an error for a notification that is already gone.
+        _ = try? await answer(to: call)
+    }
+
+    /// Calls the server in a task of its own, so that a caller that is canceled meanwhile leaves no notification on the screen.
+    private func answer(to call: DBusMessage) async throws(DBusError) -> DBusMessage {
         let connection = connection
-        // In a task of its own, so that a caller that was canceled leaves no notification. Some servers answer with an error for a
-        // notification that is already gone.
-        let closing = Task { _ = try? await connection.call(call) }
-        await closing.value
+        let calling = Task { () async -> Result<DBusMessage, DBusError> in
+            do throws(DBusError) { return .success(try await connection.call(call)) } catch { return .failure(error) }
+        }
+        return try await calling.value.get()
     }
 
     // MARK: The server

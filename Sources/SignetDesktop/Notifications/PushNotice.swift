@@ -40,12 +40,12 @@ package struct PushNotice: Sendable, Hashable {
     package let summary: String
     /// The lines of the body, without markup.
     package let body: [String]
-    /// The answers that the user can choose, in the order of the buttons; empty for a notice that can't be answered here.
+    /// The answers that the user can choose, in the order of the buttons; empty for a message whose number is typed in a terminal.
     package let answers: [Answer]
     /// The lines that are added to the body when the server of notifications has no buttons.
     package let commands: [String]
-    /// The time at which the server of the login stops waiting, by this machine's clock; nil for a notice that stays.
-    package let expiresAt: Date?
+    /// The time at which the server of the login stops waiting, by this machine's clock.
+    package let expiresAt: Date
 
     /// The maximum number of numbers that are buttons.
     ///
@@ -84,23 +84,6 @@ package struct PushNotice: Sendable, Hashable {
         case .tap: break
         }
         body = lines.filter { !$0.isEmpty }
-    }
-
-    /// Describes a message of which nothing but the issuer may be shown, because the vault or the screen is locked.
-    /// - Parameters:
-    ///   - issuer: The issuer; nil when it isn't known, or isn't to be shown.
-    ///   - expiresAt: The time at which the notice is closed; nil for one that stays.
-    /// - Returns: The notice.
-    package static func waiting(issuer: String?, expiresAt: Date?) -> PushNotice {
-        PushNotice(summary: title(issuer), body: ["A login is waiting. Unlock to answer it."], expiresAt: expiresAt)
-    }
-
-    private init(summary: String, body: [String], expiresAt: Date?) {
-        self.summary = summary
-        self.body = body
-        self.expiresAt = expiresAt
-        answers = []
-        commands = []
     }
 
     private static func title(_ issuer: String?) -> String {
@@ -158,7 +141,7 @@ extension PushNotice {
 
     /// The summary at a server with these capabilities.
     package func summary(at server: NotificationCapabilities) -> String {
-        guard !server.hasBody, !commands.isEmpty else { return summary }
+        guard !server.hasBody else { return summary }
         return "\(summary) (answer with: signet push)"
     }
 

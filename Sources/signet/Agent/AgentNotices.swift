@@ -19,7 +19,9 @@ actor AgentNotices {
         var isDismissed = false
     }
 
-    /// Creates the notifications of the desktop whose session bus the environment names. Nothing is connected yet.
+    /// Creates the notifications of the desktop whose session bus the environment names.
+    ///
+    /// Nothing is connected yet.
     init(_ environment: [String: String]) { self.environment = environment }
 
     /// The IDs of the messages that are shown.

@@ -6,7 +6,7 @@ import SignetDesktop
 /// The push messages of all accounts, while the agent holds the vault unlocked.
 ///
 /// It listens to the push streams, shows each message as a notification of the desktop, and sends the answer that the user chooses
-/// there. While the vault is locked the streams are closed; the servers keep the messages.
+/// there. When the vault is locked, the notifications and the streams are closed; the servers keep the messages.
 struct AgentPush: Sendable {
     let vault: AgentVault
     let notices: AgentNotices
@@ -19,6 +19,8 @@ struct AgentPush: Sendable {
         var work: Task<Void, Never>?
         for await isUnlocked in vault.states() {
             work?.cancel()
+            // At once, because an answer that is being sent, or a stream that is being closed, can take seconds.
+            if work != nil { await notices.closeAll() }
             await work?.value
             work = nil
             guard isUnlocked, let session = vault.session else { continue }
@@ -35,6 +37,7 @@ struct AgentPush: Sendable {
             // Both end with the task.
             await group.waitForAll()
         }
+        // Those of messages that arrived during the end.
         await notices.closeAll()
     }
 
@@ -45,7 +48,9 @@ struct AgentPush: Sendable {
         var listeners: [String: Task<Void, Never>] = [:]
         while !Task.isCancelled {
             if let found = try? await OpenedAuthenticator(session: session).accounts() {
-                let mechanisms = found.flatMap { account in account.mechanisms.compactMap { $0.push == nil ? nil : ($0.uid, account) } }
+                let mechanisms = found.flatMap { account in
+                    account.mechanisms.compactMap { $0.push == nil ? nil : ($0.uid, account) }
+                }
                 let wanted = Dictionary(mechanisms) { first, _ in first }
                 for (uid, listener) in listeners where wanted[uid] == nil {
                     listener.cancel()
@@ -79,7 +84,8 @@ struct AgentPush: Sendable {
         switch event {
         case .connected: break
         case .received(let notification):
-            guard notification.state(at: now) == .pending else { return }
+            // After the vault was locked, nothing is shown.
+            guard notification.state(at: now) == .pending, !Task.isCancelled else { return }
             await notices.show(notification, of: account)
         case .refused(let error): Console.error("signet: \(account.shownName): refused a message: \(Failure(error).message)")
         case .disconnected(let error, let pause):
