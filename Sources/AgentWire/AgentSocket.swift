@@ -39,6 +39,11 @@ package enum AgentSocket {
         }
     }
 
+    /// Returns true when `SIGNET_AGENT` turns the agent off.
+    /// - Parameter value: Returns the value of an environment variable.
+    /// - Returns: True for `off`.
+    package static func isOff(_ value: (String) -> String?) -> Bool { value(variable) == "off" }
+
     /// Returns the user of the process at the other end of a connection; nil when the system does not tell.
     package static func peerUser(of descriptor: Int32) -> uid_t? {
         #if canImport(Darwin)

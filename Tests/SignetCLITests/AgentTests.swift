@@ -255,6 +255,22 @@ struct AgentTests {
         }
     }
 
+    @Test(
+        "An agent that SIGNET_AGENT turns off, or gives no path, says so",
+        arguments: [("off", "SIGNET_AGENT=off is set"), ("run/agent.sock", "neither 'off' nor an absolute path")])
+    func namesVariableThatTurnsAgentOff(value: String, words: String) async throws {
+        try await CommandLineFixture.with { cli in
+            let environment = ["SIGNET_AGENT": value, "XDG_RUNTIME_DIR": cli.directory.path]
+            let outcome = try await cli.signet("agent", environment: environment)
+            outcome.fails(64, words)
+            #expect(!outcome.errors.contains("XDG_RUNTIME_DIR"))
+            guard value == "off" else { return }
+            for command in [["agent", "status"], ["lock"]] {
+                try await cli.start(command, environment: environment).end().fails(66, words)
+            }
+        }
+    }
+
     @Test("A malformed or too long request gets no answer, and the agent continues")
     func refusesMalformedRequest() async throws {
         try await CommandLineFixture.with { cli in

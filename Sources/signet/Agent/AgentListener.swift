@@ -22,15 +22,11 @@ final class AgentListener: Sendable {
 
     /// Opens the socket.
     /// - Parameter environment: The environment variables of the process.
-    /// - Throws: ``Failure`` when no directory for the socket is known or safe, and when another agent runs.
+    /// - Returns: The socket, at which clients can connect.
+    /// - Throws: ``Failure`` when `SIGNET_AGENT` is not a path, when no directory for the socket is known or safe, and when another agent runs.
     static func open(_ environment: [String: String]) throws -> AgentListener {
         if let descriptor = try inherited(environment) { return AgentListener(descriptor: descriptor, path: nil, lock: nil) }
-        guard let path = AgentSocket.path({ environment[$0] }) else {
-            throw Failure(
-                .system, "agent.noDirectory",
-                "no directory for the socket is known: XDG_RUNTIME_DIR, which a session of systemd has, is not set; "
-                    + "\(AgentSocket.variable) names the socket's path")
-        }
+        guard let path = AgentSocket.path({ environment[$0] }) else { throw noPath(environment) }
         try makeDirectory(of: path)
         let lock = try locked(path + ".lock")
         do {
@@ -39,6 +35,23 @@ final class AgentListener: Sendable {
             close(lock)
             throw error
         }
+    }
+
+    /// Returns the failure for an environment that names no socket.
+    private static func noPath(_ environment: [String: String]) -> Failure {
+        if AgentSocket.isOff({ environment[$0] }) {
+            return Failure(
+                .usage, "agent.off", "SIGNET_AGENT=off is set, which turns the agent off: unset SIGNET_AGENT to start one")
+        }
+        guard environment[AgentSocket.variable, default: ""].isEmpty else {
+            return Failure(
+                .usage, "agent.path",
+                "SIGNET_AGENT is neither 'off' nor an absolute path, such as /run/user/1000/other/agent.sock")
+        }
+        return Failure(
+            .system, "agent.noDirectory",
+            "no directory for the socket is known: XDG_RUNTIME_DIR, which a session of systemd has, is not set; "
+                + "\(AgentSocket.variable) names the socket's path")
     }
 
     /// Removes a socket that the agent has made.

@@ -186,6 +186,8 @@ private struct AgentState {
             throw Failure(.notFound, "agent.otherVault", "the agent that runs holds another vault")
         case .declined(let reason):
             throw Failure(.notFound, "agent.declined", "the agent that runs cannot be used: \(reason.rawValue)")
+        case nil where AgentSocket.isOff { ProcessInfo.processInfo.environment[$0] }:
+            throw Failure(.notFound, "agent.off", "SIGNET_AGENT=off is set, so this command asks no agent")
         case nil: throw Failure(.notFound, "agent.none", "no agent runs; 'signet agent' starts one")
         }
     }
