@@ -39,6 +39,15 @@ struct CodeTableTests {
         #expect(CodeTable([]).lines(at: Self.now) == [])
     }
 
+    @Test("A counter of another machine has the name of that machine instead of a counter")
+    func marksCounterElsewhere() {
+        let entry = Self.entry("Library", "4711", .elsewhere(owner: "lap\u{1B}top"), type: "hotp")
+        let lines = CodeTable([entry]).lines(at: Self.now).map(\.description)
+        #expect(lines == ["Library  4711  codes on lap\\u{1B}top"])
+        let json = entry.json(at: Self.now)
+        #expect(json["counterOwner"] == .string("lap\u{1B}top") && json["counter"] == nil)
+    }
+
     @Test("The JSON of an entry has the code and its validity, or the counter, or that the account is locked")
     func describesEntryAsJSON() throws {
         let json = try Self.entries.map { $0.json(at: Self.now) }

@@ -105,6 +105,14 @@ struct SyncTests {
             try await pair.laptop.signet("sync").succeeds()
             let received = try await pair.desktop.signet("sync").succeeds().output
             #expect(received.contains("codes on laptop: Harbor: counter"))
+            let codes = try await pair.desktop.signet("codes", "counter").succeeds().output
+            #expect(codes == "Harbor  counter  codes on laptop\n")
+            let entry = try await pair.desktop.signet("codes", "counter", "--json").succeeds().json
+            #expect(entry["counterOwner"] == .string("laptop") && entry["counter"] == nil)
+            let list = try await pair.desktop.signet("accounts").succeeds().output
+            #expect(list.contains("Harbor: counter  [hotp]  codes on laptop\n"))
+            let own = try await pair.laptop.signet("accounts").succeeds().output
+            #expect(!own.contains("codes on"))
             let refused = try await pair.desktop.signet("code", "counter")
             refused.fails(77, "laptop", "signet sync take")
             let unasked = try await pair.desktop.signet("sync", "take", "counter")

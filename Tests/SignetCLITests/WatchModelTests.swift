@@ -211,6 +211,17 @@ struct WatchModelTests {
         #expect(actions == [.approve(message: "m1", number: nil)] && model.question == nil)
     }
 
+    @Test("A counter of another machine is marked with its name, and Enter says how to take it")
+    func marksCounterOfOtherMachine() {
+        let account = WatchAccount(id: "a1", issuer: "Library", name: "4711", content: .elsewhere(owner: "laptop\n"))
+        var model = WatchSample.model([account])
+        let row = WatchFrame.lines(model, colors: false).first { $0.contains("Library") }
+        #expect(row?.contains("on laptop") == true)
+        let actions = model.press([.enter])
+        #expect(actions == [] && model.question == nil)
+        #expect(model.status?.text.text == "laptop generates the codes of Library: 4711; 'signet sync take' moves them here.")
+    }
+
     @Test("Tab and Escape change between accounts and messages, and arrows select a message")
     func changesSection() throws {
         var model = WatchSample.model(try WatchSample.accounts, [WatchSample.message("m1"), WatchSample.message("m2")])

@@ -265,8 +265,9 @@ extension EnrolledAccount {
         let place: TerminalText = account.groups.isEmpty ? "" : "  in \(account.groups.joined(separator: ", "))"
         let note: TerminalText = account.note == nil ? "" : "  with a note"
         let locked: TerminalText = lock.map { "  locked (\($0.policy))" } ?? ""
+        let owner: TerminalText = mechanisms.compactMap(\.counterOwner).first.map { "  codes on \($0)" } ?? ""
         let head: TerminalText = "\(shownName)  [\(types)]"
-        return head + encoding + place + note + locked
+        return head + encoding + owner + place + note + locked
     }
 
     /// The lines about the groups, the icon and the note, with the text of the note.
@@ -311,7 +312,7 @@ extension Mechanism {
             "id": .string(uid), "type": .string(kindName.rawValue), "timeAdded": .string(timeAdded.text),
             "uid": .string(userID), "resourceId": .string(resourceID),
             "digits": oath.map { .integer(Int64($0.digits.count)) }, "algorithm": .string(oath?.algorithm.rawValue),
-            "encoding": .string(oath?.encoding == .steam ? "steam" : nil),
+            "encoding": .string(oath?.encoding == .steam ? "steam" : nil), "counterOwner": .string(counterOwner),
             "registrationEndpoint": .string(push?.registrationEndpoint.url),
             "authenticationEndpoint": .string(push?.authenticationEndpoint.url), "pushStream": .string(push?.streamEndpoint?.url),
             "pushGateway": .string(push?.gatewayEndpoint?.url),

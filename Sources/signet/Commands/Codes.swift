@@ -9,9 +9,9 @@ struct Codes: AsyncParsableCommand {
         abstract: "List the accounts that make codes, with their current codes.",
         discussion: """
             Each line has the issuer, the account, the code, and the seconds that it is valid. A counter-based account has its \
-            counter instead of a code, and no code is used up: 'signet code' prints it. A query leaves the accounts with a similar \
-            name, the most similar first: a part of the name, or some of its letters. Ends with 74 when records are damaged, after \
-            the list of those that can be read.
+            counter instead of a code, and no code is used up: 'signet code' prints it. 'codes on NAME' names the machine that \
+            generates them ('signet sync'). A query leaves the accounts with a similar name, the most similar first: a part of the \
+            name, or some of its letters. Ends with 74 when records are damaged, after the list of those that can be read.
 
             EXAMPLES:
               signet codes
@@ -29,8 +29,10 @@ struct Codes: AsyncParsableCommand {
     @OptionGroup var options: VaultOptions
 
     @Flag(
-        help:
-            "Print JSON, one account a line: issuer, account, type, and code, secondsLeft and validUntil, or counter, or locked.")
+        help: """
+            Print JSON, one account a line: issuer, account, type, and code, secondsLeft and validUntil, or counter, or counterOwner, \
+            or locked.
+            """)
     var json = false
 
     func validate() throws {

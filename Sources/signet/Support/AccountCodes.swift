@@ -96,6 +96,8 @@ struct CodeEntry: Sendable, Hashable {
         case code(OneTimeCode)
         /// The counter of the next code.
         case counter(UInt64)
+        /// The machine of this name generates the codes of the counter.
+        case elsewhere(owner: String)
         /// The account is locked, and so makes no codes.
         case locked
     }
@@ -113,6 +115,8 @@ struct CodeEntry: Sendable, Hashable {
         let content: Content
         if account.lock != nil {
             content = .locked
+        } else if let owner = mechanism.counterOwner {
+            content = .elsewhere(owner: owner)
         } else if case .counter(let next) = settings.factor {
             content = .counter(next)
         } else {
@@ -149,6 +153,7 @@ struct CodeEntry: Sendable, Hashable {
             members["code"] = .string(code.digits)
             members.merge(code.validity(at: date)) { first, _ in first }
         case .counter(let next): members["counter"] = .integer(Int64(clamping: next))
+        case .elsewhere(let owner): members["counterOwner"] = .string(owner)
         case .locked: members["locked"] = .bool(true)
         }
         return .object(members)

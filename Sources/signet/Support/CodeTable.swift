@@ -48,6 +48,7 @@ struct CodeTable {
         switch entry.content {
         case .code(let code): return names + [code.digits, "\(code.secondsLeft(at: date) ?? 0) s left"]
         case .counter(let next): return names + ["counter \(next)", ""]
+        case .elsewhere(let owner): return names + [TerminalText("codes on \(owner)").description, ""]
         case .locked: return names + ["locked", ""]
         }
     }

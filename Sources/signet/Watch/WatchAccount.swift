@@ -52,6 +52,7 @@ struct WatchAccount: Sendable, Hashable, Identifiable {
         switch content {
         case .code(let code)?: Self.grouped(code.digits)
         case .counter(let next)?: "counter \(next)"
+        case .elsewhere(let owner)?: CellText("on \(owner)").text
         case .locked?: "locked"
         case nil: Self.missing
         }

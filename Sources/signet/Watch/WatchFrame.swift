@@ -106,7 +106,7 @@ struct WatchFrame {
     private func otherContent(_ account: WatchAccount) -> String {
         switch account.content {
         case .code?: model.isPaused ? "hidden" : WatchAccount.missing
-        case .counter?, .locked?, nil: account.contentText
+        case .counter?, .elsewhere?, .locked?, nil: account.contentText
         }
     }
 

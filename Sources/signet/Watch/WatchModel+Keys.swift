@@ -77,6 +77,10 @@ extension WatchModel {
         case .locked?:
             show("\(account.title.text) is locked and makes no codes.", isError: true)
             return nil
+        case .elsewhere(let owner)?:
+            let owner = CellText(owner).text
+            show("\(owner) generates the codes of \(account.title.text); 'signet sync take' moves them here.", isError: true)
+            return nil
         case .counter?:
             question = .counter(account: account.id)
             return nil

@@ -138,7 +138,7 @@ struct WatchModel: Sendable {
             case .code?, nil:
                 let code = codes[contents.accounts[index].id]
                 contents.accounts[index].content = code.map { .code($0) }
-            case .counter?, .locked?: break
+            case .counter?, .elsewhere?, .locked?: break
             }
         }
         contentsHaveChanged()
