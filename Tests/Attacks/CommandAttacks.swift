@@ -19,7 +19,10 @@ struct CommandAttacks {
                 ["serve", "--config"],
                 ["serve", "--host"], ["serve", "--public-url"], ["login"], ["logout"],
                 ["token", "--profile"], ["doctor"], ["vault", "key", "add"], ["init"], ["init", "--protect"],
-                ["userinfo"], [],
+                ["userinfo"], ["codes"], ["watch"], ["show"], ["agent"], ["agent", "run", "--lock-after"],
+                ["agent", "run", "--ca-file"], ["agent", "status"], ["lock"], ["unlock"], ["sync"], ["sync", "now"],
+                ["sync", "init"], ["sync", "init", "--yes"], ["sync", "status"], ["sync", "take"], ["sync", "take", "--yes"],
+                ["sync", "conflicts", "--restore"], ["sync", "leave", "--yes"], [],
             ]
             for command in commands {
                 for options in AttackRun.isComplete ? [[], ["--json"]] : [["--json"]] {

@@ -16,7 +16,11 @@ struct RedactionTests {
         ["serve", "--config"], ["serve", "--validate-config"], ["serve", "--users"], ["serve", "--state-key"],
         ["serve", "--port", "0", "--state"],
         ["serve", "--admin-token-file"], ["serve", "--host"], ["serve", "--public-url"], ["serve", "--log-level"], ["doctor"],
-        ["init", "--protect"], ["vault", "key", "add"], ["enroll", "x.png"],
+        ["init", "--protect"], ["vault", "key", "add"], ["enroll", "x.png"], ["codes"], ["watch"], ["show"],
+        ["agent"], ["agent", "run", "--lock-after"], ["agent", "run", "--ca-file"], ["agent", "status"], ["lock"], ["unlock"],
+        ["sync"], ["sync", "now"], ["sync", "init"], ["sync", "init", "--yes"], ["sync", "init", "/nonexistent", "--name"],
+        ["sync", "status"], ["sync", "take"], ["sync", "take", "--yes"], ["sync", "conflicts", "--restore"],
+        ["sync", "leave", "--yes"],
     ]
 
     @Test("No command repeats the secret of an enrollment URI that it is given by mistake", arguments: commands)
