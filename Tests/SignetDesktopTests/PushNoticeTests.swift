@@ -21,7 +21,12 @@ struct PushNoticeTests {
     }
 
     private func notice(_ notification: PushNotification, issuer: String? = "Acme", account: String? = "mira") -> PushNotice {
-        PushNotice(for: notification, issuer: issuer, accountName: account)
+        PushNotice(for: notification, issuer: issuer, accountName: account, timeZone: .gmt)
+    }
+
+    /// Returns the line with the time of a message that was received at the beginning of 2025.
+    private func timeLine(_ notification: PushNotification) -> String {
+        "Time: 00:00:00, message \(notification.id.prefix(8))"
     }
 
     @Test("A message is shown with its text, account and context, and expires with it")
@@ -36,13 +41,35 @@ struct PushNoticeTests {
         #expect(
             notice.body == [
                 "Login attempt from mira", "Account: mira", "Address: 203.0.113.7", "Location: 48.14, -11.57",
-                "Browser: Firefox on Linux",
+                "Browser: Firefox on Linux", timeLine(notification),
             ])
         #expect(notice.answers == [.approve, .deny])
         #expect(notice.expiresAt == notification.expiresAt)
     }
 
-    @Test("The summary has the issuer and nothing else of the message, because a locked screen shows it")
+    @Test("Two logins with the same text are different notices, because some desktops show equal ones as one")
+    func distinguishesEqualMessages() {
+        let first = notification()
+        let second = PushNotification(
+            messageID: "AUTHENTICATE:2", message: first.message, receivedAt: first.receivedAt)
+        let bodies = [notice(first).body, notice(second).body]
+        #expect(bodies[0] != bodies[1])
+        #expect(bodies[0].dropLast() == bodies[1].dropLast())
+    }
+
+    @Test("The time of the login is in the time zone of the user, also when the message was received late")
+    func showsLocalTime() throws {
+        let zone = try #require(TimeZone(secondsFromGMT: 19_800))
+        let received = Date(timeIntervalSince1970: 1_735_689_600)
+        let message = PushMessage(
+            mechanismUID: "1", challenge: [1, 2, 3], kind: .tap, timeToLive: 120, sentAt: received.addingTimeInterval(-61),
+            text: nil)
+        let notification = PushNotification(messageID: "AUTHENTICATE:1", message: message, receivedAt: received, clockOffset: 0)
+        let notice = PushNotice(for: notification, issuer: nil, accountName: nil, timeZone: zone)
+        #expect(notice.body == ["Time: 05:28:59, message \(notification.id.prefix(8))"])
+    }
+
+    @Test("The summary has the issuer and nothing else of the message, because a locked screen may show it")
     func summaryHasIssuerOnly() {
         let notification = notification(text: "SECRET TEXT", contextInfo: #"{"remoteIp": "203.0.113.7"}"#, subject: "SUBJECT")
         #expect(notice(notification).summary == "Login request: Acme")
@@ -86,10 +113,11 @@ struct PushNoticeTests {
     @Test("A text of the server stays in its line, and loses what has no shape or changes the direction of text")
     func textStaysInItsLine() {
         let text = "Hello\nAccount: root\u{2028}\u{202E}txet\u{1B}[2J\u{200B}\tend  "
-        let notice = notice(notification(text: text, subject: "a\nb"), account: "mira\nBrowser: none")
+        let notification = notification(text: text, subject: "a\nb")
+        let notice = notice(notification, account: "mira\nBrowser: none")
         #expect(
             notice.body == [
-                "Hello Account: root txet[2J end", "Not signed: “a b”", "Account: mira Browser: none",
+                "Hello Account: root txet[2J end", "Not signed: “a b”", "Account: mira Browser: none", timeLine(notification),
             ])
     }
 
@@ -124,15 +152,18 @@ struct PushNoticeTests {
             (#"{"remoteIp": 7, "userAgent": [], "location": 3}"#, []), ("not JSON", []), ("[]", []), ("", []),
         ] as [(String, [String])])
     func showsContext(contextInfo: String, lines: [String]) {
-        let notice = notice(notification(text: nil, contextInfo: contextInfo), account: nil)
-        #expect(notice.body == lines)
+        let notification = notification(text: nil, contextInfo: contextInfo)
+        let notice = notice(notification, account: nil)
+        #expect(notice.body == lines + [timeLine(notification)])
     }
 
     @Test("Markup in a text is escaped for a server that reads markup, and only for it")
     func escapesMarkup() {
-        let notice = notice(notification(text: #"<a href="x">A & B's</a>"#), account: nil)
-        #expect(notice.body(at: Self.everything) == "&lt;a href=&quot;x&quot;&gt;A &amp; B&#39;s&lt;/a&gt;")
-        #expect(notice.body(at: NotificationCapabilities(["actions", "body"])) == #"<a href="x">A & B's</a>"#)
+        let notification = notification(text: #"<a href="x">A & B's</a>"#)
+        let notice = notice(notification, account: nil)
+        let time = "\n" + timeLine(notification)
+        #expect(notice.body(at: Self.everything) == "&lt;a href=&quot;x&quot;&gt;A &amp; B&#39;s&lt;/a&gt;" + time)
+        #expect(notice.body(at: NotificationCapabilities(["actions", "body"])) == #"<a href="x">A & B's</a>"# + time)
     }
 
     @Test("A server without buttons shows the commands that answer in the terminal")
@@ -144,7 +175,12 @@ struct PushNoticeTests {
         #expect(notice.answers(at: server).isEmpty)
         #expect(
             notice.body(at: server)
-                == "Login attempt from mira\nApprove: signet push approve \(id)\nDeny: signet push deny \(id)")
+                == """
+                Login attempt from mira
+                \(timeLine(notification))
+                Approve: signet push approve \(id)
+                Deny: signet push deny \(id)
+                """)
         #expect(!notice.body(at: Self.everything).contains("signet push"))
         let numbers = self.notice(self.notification(.number(choices: [1, 2, 3])))
         #expect(numbers.body(at: server).contains("signet push approve \(id) --number NUMBER"))

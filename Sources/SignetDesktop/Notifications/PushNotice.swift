@@ -3,8 +3,8 @@ package import SignetCore
 
 /// The content of a desktop notification for a push message.
 ///
-/// The summary contains the issuer and nothing else of the message, because a locked screen shows summaries. Everything else is in
-/// the body. All texts of a server are in one line each, and shortened.
+/// The summary contains the issuer and nothing else of the message, because some desktops show summaries on a locked screen.
+/// Everything else is in the body. All texts of a server are in one line each, and shortened.
 package struct PushNotice: Sendable, Hashable {
     /// The user's answer.
     package enum Answer: Sendable, Hashable {
@@ -57,7 +57,8 @@ package struct PushNotice: Sendable, Hashable {
     ///   - notification: The message, which is pending.
     ///   - issuer: The issuer of the message's account; nil when the account isn't known.
     ///   - accountName: The name of the user in the account.
-    package init(for notification: PushNotification, issuer: String?, accountName: String?) {
+    ///   - timeZone: The time zone of the time that the notice shows.
+    package init(for notification: PushNotification, issuer: String?, accountName: String?, timeZone: TimeZone = .current) {
         let message = notification.message
         let id = String(notification.id.prefix(8))
         summary = Self.title(issuer)
@@ -76,6 +77,9 @@ package struct PushNotice: Sendable, Hashable {
         lines.append(Self.line("Address", context.address))
         lines.append(Self.line("Location", context.location))
         lines.append(Self.line("Browser", context.browser))
+        // It also distinguishes two logins that are otherwise equal: dunst shows equal notifications as one.
+        let began = notification.expiresAt.addingTimeInterval(-Double(message.timeToLive))
+        lines.append("Time: \(Self.time(of: began, in: timeZone)), message \(id)")
         switch message.kind {
         case .number(let choices) where answers.isEmpty:
             if !choices.isEmpty { lines.append("Numbers: " + choices.prefix(10).map(String.init).joined(separator: ", ")) }
@@ -89,6 +93,14 @@ package struct PushNotice: Sendable, Hashable {
     private static func title(_ issuer: String?) -> String {
         let issuer = NoticeText.line(issuer ?? "", limit: 60)
         return issuer.isEmpty ? "Login request" : "Login request: \(issuer)"
+    }
+
+    /// Returns hours, minutes and seconds.
+    private static func time(of date: Date, in timeZone: TimeZone) -> String {
+        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + timeZone.secondsFromGMT(for: date)
+        return [(seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60].map { number in
+            number < 10 ? "0\(number)" : "\(number)"
+        }.joined(separator: ":")
     }
 
     private static func line(_ name: String, _ value: String?) -> String {
