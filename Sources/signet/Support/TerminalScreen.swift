@@ -5,7 +5,9 @@ enum SecondScreen {
     /// The control sequences of xterm that show the second screen.
     static let beginning: TerminalText = "\u{1B}[?1049h\u{1B}[?25l"
     /// The control sequences that show the first screen again.
-    static let end: TerminalText = "\u{1B}[?25h\u{1B}[?1049l"
+    ///
+    /// They clear the second one before: after a change of the window's size, tmux leaves a part of it in the scrolled text.
+    static let end: TerminalText = "\u{1B}[H\u{1B}[2J\u{1B}[?25h\u{1B}[?1049l"
 }
 
 /// The size of a terminal in characters.
