@@ -69,6 +69,18 @@ struct CodeTableTests {
         #expect(row.hasPrefix("\u{1B}[H3 more lines"))
     }
 
+    @Test("A frame shortens long names, so that the codes are seen in a narrow terminal")
+    func shortensNamesInFrame() throws {
+        let digits = try OATHSettings(secret: OATHSample.secret).code(at: Self.now).digits
+        let frame = try CodeTable(Self.entries).frame(at: Self.now, columns: 40, rows: 24).description
+        let lines = frame.components(separatedBy: "\u{1B}[K\r\n")
+        #expect(
+            lines.prefix(3) == [
+                "\u{1B}[HHarbor …  mira      \(digits)     10 s left", "Library   4711      counter 7",
+                "Ferry     mira@ex…  locked",
+            ])
+    }
+
     @Test("Columns are aligned by the width of their text on a terminal, also below East Asian names")
     func alignsWideColumns() {
         let table = CodeTable([Self.entry("東京銀行", "mira", .counter(0)), Self.entry("Ferry", "e\u{301}a", .counter(1))])

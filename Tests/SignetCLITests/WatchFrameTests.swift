@@ -40,15 +40,35 @@ struct WatchFrameTests {
         #expect(Self.shown(model) == expected)
     }
 
-    @Test("A terminal of 40 columns shows issuer and account in one column, and a short bar")
+    @Test("A terminal of 40 columns shows issuer and account in one column, and no bar where the names need its room")
     func drawsNarrowScreen() throws {
         let model = WatchSample.model(try WatchSample.accounts, columns: 40, rows: 12)
         let digits = try Self.digits
         let expected = [
-            Self.line("Search: _", "3 codes", columns: 40), "> Harbor Bank: … \(digits)   [==  ]  10 s",
-            "  Library: 4711  counter 7", "  Ferry: mira@e… locked", "Enter copies, Esc ends",
+            Self.line("Search: _", "3 codes", columns: 40), "> Harbor Bank: mira     \(digits)    10 s",
+            "  Library: 4711         counter 7", "  Ferry: mira@example.… locked", "Enter copies, Esc ends",
         ]
         #expect(Self.shown(model) == expected)
+    }
+
+    @Test("A narrow terminal shows a short bar beside short names")
+    func drawsNarrowBar() throws {
+        let accounts = Array(try WatchSample.accounts.prefix(1))
+        let model = WatchSample.model(accounts, columns: 42, rows: 12)
+        let digits = try Self.digits
+        #expect(Self.shown(model)[1] == "> Harbor Bank: mira \(digits) [==  ]  10 s")
+    }
+
+    @Test("Accounts of one issuer are told apart in a terminal of 40 columns")
+    func distinguishesAccounts() throws {
+        let code = try WatchSample.code
+        let accounts = [112, 126].map { number in
+            WatchAccount(
+                id: "n\(number)", issuer: "A Very Long Name of a Bank", name: "user\(number)@example.com", content: .code(code))
+        }
+        let lines = Self.shown(WatchSample.model(accounts, columns: 40, rows: 12))
+        #expect(lines[1].hasPrefix("> A Very Lo…: user112@ex… "))
+        #expect(lines[2].hasPrefix("  A Very Lo…: user126@ex… "))
     }
 
     @Test("A terminal of 20 columns shows the names, as far as they have room, and the codes")

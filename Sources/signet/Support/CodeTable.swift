@@ -9,11 +9,15 @@ struct CodeTable {
     init(_ entries: [CodeEntry]) { self.entries = entries }
 
     /// Returns one line for each entry.
-    /// - Parameter date: The time for the seconds that are left.
+    /// - Parameters:
+    ///   - date: The time for the seconds that are left.
+    ///   - columns: The width of a terminal, in which long names are shortened so that the codes are seen; nil for whole names.
     /// - Returns: The lines, in which values of others are escaped.
-    func lines(at date: Date) -> [TerminalText] {
+    func lines(at date: Date, columns: Int? = nil) -> [TerminalText] {
         let rows = entries.map { Self.cells(of: $0, at: date) }
-        let widths = (0..<3).map { column in rows.map { $0[column].displayWidth }.max() ?? 0 }
+        var widths = (0..<4).map { column in rows.map { $0[column].displayWidth }.max() ?? 0 }
+        if let columns { Self.shorten(&widths, to: columns) }
+        widths.removeLast()
         return rows.map { cells in
             let columns = cells.enumerated().map { column, cell in
                 column < widths.count ? cell.filling(widths[column]) : cell
@@ -25,14 +29,25 @@ struct CodeTable {
         }
     }
 
+    /// The fewest columns for the issuer and the account; in a narrower terminal the lines are cut at their ends.
+    private static let minNameWidth = 8
+
+    /// Divides what the code and the seconds leave of a line between the issuer and the account.
+    private static func shorten(_ widths: inout [Int], to columns: Int) {
+        let room = columns - widths[2] - widths[3] - 3 * 2
+        guard room >= minNameWidth, widths[0] + widths[1] > room else { return }
+        widths[0] = min(widths[0], max(room / 2, room - widths[1]))
+        widths[1] = min(widths[1], room - widths[0])
+    }
+
     /// Returns what replaces the contents of a terminal.
     /// - Parameters:
     ///   - date: The time for the seconds that are left.
-    ///   - columns: The width of the terminal; longer lines are cut.
+    ///   - columns: The width of the terminal; long names are shortened, and lines that are longer still are cut.
     ///   - rows: The height of the terminal, 1 or more; entries that have no row are counted in the last line.
     /// - Returns: Control sequences and lines, without a line feed at the end, which would scroll the terminal.
     func frame(at date: Date, columns: Int, rows: Int) -> TerminalText {
-        let all = lines(at: date)
+        let all = lines(at: date, columns: columns)
         let shown = all.prefix(max(rows - 1, 0))
         let hidden = all.count - shown.count
         let status: TerminalText =

@@ -41,6 +41,21 @@ struct WatchAccount: Sendable, Hashable, Identifiable {
         self.content = content
     }
 
+    /// The fewest columns in which the issuer and the name are shortened separately.
+    private static let minSharedWidth = 12
+
+    /// Returns the issuer and the name in exactly a number of columns.
+    ///
+    /// Where they do not fit, each keeps its beginning, because accounts of one issuer differ in the name only.
+    func title(columns: Int) -> String {
+        guard title.width > columns, columns >= Self.minSharedWidth, issuer.width > 0, name.width > 0 else {
+            return title.text.filling(columns)
+        }
+        let room = columns - 2
+        let issuerWidth = min(issuer.width, max(room / 2, room - name.width))
+        return "\(issuer.text.shortened(to: issuerWidth)): \(name.text.shortened(to: room - issuerWidth))".filling(columns)
+    }
+
     /// The code, if it is valid at `date`.
     func code(at date: Date) -> OneTimeCode? {
         guard case .code(let code)? = content, code.isValid(at: date) else { return nil }

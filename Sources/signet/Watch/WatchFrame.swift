@@ -80,7 +80,7 @@ struct WatchFrame {
             line.add(account.issuer.text.filling(layout.issuer) + "  ")
             line.add(account.name.text.filling(layout.name) + "  ")
         } else {
-            line.add(account.title.text.filling(layout.title) + " ")
+            line.add(account.title(columns: layout.title) + " ")
         }
         guard let code = account.code(at: model.now), let seconds = code.secondsLeft(at: model.now), !model.isPaused else {
             line.add(otherContent(account).filling(layout.content), .faint)
@@ -156,8 +156,8 @@ struct WatchColumns: Sendable, Hashable {
     private(set) var title = 0
     /// The width of the code.
     let content: Int
-    /// The width of the bar with its brackets; 0 for none.
-    let bar: Int
+    /// The width of the bar with its brackets; 0 for none, also where the names need its room.
+    private(set) var bar: Int
     /// True when the seconds are shown.
     let hasSeconds: Bool
 
@@ -176,7 +176,13 @@ struct WatchColumns: Sendable, Hashable {
         // The mark of the selection, the code, the bar, the seconds, and the mark of a code that ends.
         let fixed = 2 + content + (bar > 0 ? bar + (isSplit ? 2 : 1) : 0) + (hasSeconds ? 6 : 0) + 1
         guard isSplit else {
-            title = max(0, min(widths.title, columns - fixed - 1))
+            let room = columns - fixed - 1
+            guard bar > 0, room < widths.title else {
+                title = max(0, min(widths.title, room))
+                return
+            }
+            title = min(widths.title, room + bar + 1)
+            bar = 0
             return
         }
         let room = max(0, columns - fixed - 4)
