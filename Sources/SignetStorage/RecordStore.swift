@@ -24,6 +24,39 @@ package protocol QuickReading {
     var readsQuickly: Bool { get }
 }
 
+/// A store that can commit a transaction without waiting until it is durable.
+package protocol DeferredWriting: RecordStore {
+    /// Reads and changes records in one transaction, and returns when every process sees the changes. They may not be durable yet.
+    ///
+    /// The end of a process loses none of these changes. They become durable in their order, at the latest with the next change that
+    /// ``RecordStore/write(_:)`` makes. Until then a power failure, or a crash of the system or of the database server, can undo
+    /// the last of these transactions, each one completely.
+    /// - Parameter body: The transaction.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of ``RecordStore/write(_:)``.
+    func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
+}
+
+/// The time at which the changes of a transaction are durable.
+package enum Durability: Sendable {
+    /// The changes are durable when the call returns.
+    case atReturn
+    /// The changes may become durable later, as ``DeferredWriting/writeDeferred(_:)`` says.
+    case deferred
+}
+
+extension RecordStore {
+    /// Reads and changes records in one transaction that may be deferred.
+    ///
+    /// In a store without ``DeferredWriting``, the changes are durable when the call returns.
+    package func write<R>(
+        _ durability: Durability, _ body: (any RecordWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        guard durability == .deferred, let store = self as? any DeferredWriting else { return try write(body) }
+        return try store.writeDeferred(body)
+    }
+}
+
 /// The operations that are available inside ``RecordStore/read(_:)``.
 public protocol RecordReader {
     /// Returns the bytes under `key`, or nil if the store has no such record. It throws when it cannot find out.

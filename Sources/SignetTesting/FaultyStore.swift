@@ -8,7 +8,7 @@ public import SignetStorage
 ///
 ///     let store = FaultyStore(MemoryStore())
 ///     store.inject(StoreFault(.full, at: .commit))
-public final class FaultyStore: RecordStore {
+public final class FaultyStore: RecordStore, DeferredWriting {
     private struct State {
         var faults: [StoreFault] = []
         var calls: [StoreCall] = []
@@ -51,9 +51,20 @@ public final class FaultyStore: RecordStore {
     /// Reads and changes records, with the faults of ``StoreCall/Operation/begin``, ``StoreCall/Operation/commit``, and of the
     /// operations in `body`.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try transact(.atReturn, body)
+    }
+
+    /// Reads and changes records in one deferred transaction, with the faults of ``write(_:)``.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try transact(.deferred, body)
+    }
+
+    private func transact<R>(
+        _ durability: Durability, _ body: (any RecordWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
         try call(.begin, isWriting: true)
         var late: StoreError?
-        let value = try inner.write { (records: any RecordWriter) throws(StoreError) in
+        let value = try inner.write(durability) { (records: any RecordWriter) throws(StoreError) in
             let value = try body(FaultyWriter(records: records, store: self))
             guard let fault = record(.commit, nil, isWriting: true) else { return value }
             guard fault.isDurable else { throw fault.error }

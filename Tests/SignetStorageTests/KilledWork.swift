@@ -7,7 +7,7 @@ import Testing
 
 /// Work of `StoreWorker` that is interrupted at its system calls, and its required result.
 enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
-    case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash, rotateVault
+    case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash, deferVault, rotateVault
 
     var testDescription: String { rawValue }
 
@@ -27,6 +27,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         case .createStore: ["create", path + "/store"]
         case .createVault: ["create-vault", path + "/vault"]
         case .saveVault, .saveVaultAfterCrash: ["save-vault", path + "/vault", "2", "\(newCount)"]
+        case .deferVault: ["defer-vault", path + "/vault", "2", "\(newCount)"]
         case .rotateVault: ["rotate-vault", path + "/vault"]
         }
     }
@@ -39,7 +40,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             let store = try SQLiteStore(path: path + "/store", creating: true)
             try store.put(Self.old, Self.key)
             try store.close()
-        case .saveVault:
+        case .saveVault, .deferVault:
             try VaultDirectory(path: path + "/vault").createVault(.keyFile).put(Self.old, Self.key)
         case .rotateVault:
             let vault = try VaultDirectory(path: path + "/vault").createVault(.keyFile)
@@ -76,7 +77,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             if self == .createStore, !isStore(path + "/store") { return .nothing }
             store = try SQLiteStore(path: path + "/store", timeout: 60)
             try checkIntegrity(path + "/store")
-        case .createVault, .saveVault, .saveVaultAfterCrash, .rotateVault:
+        case .createVault, .saveVault, .saveVaultAfterCrash, .deferVault, .rotateVault:
             let directory = VaultDirectory(path: path + "/vault")
             if self == .createVault, !directory.holdsVault { return .nothing }
             store = try directory.openVault(timeout: 60)

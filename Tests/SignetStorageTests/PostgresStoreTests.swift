@@ -253,6 +253,43 @@ struct PostgresStoreTests {
         }
     }
 
+    @Test("Only a deferred write to PostgreSQL does not wait for the server's disk")
+    func defersCommitInPostgreSQL() async throws {
+        try await withStore { store, server, table in
+            try await server.execute(
+                """
+                CREATE FUNCTION "\(table) sync"() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN NEW.bytes = convert_to(current_setting('synchronous_commit'), 'UTF8'); RETURN NEW; END $$;
+                CREATE TRIGGER sync BEFORE UPDATE ON "\(table)" FOR EACH ROW EXECUTE FUNCTION "\(table) sync"()
+                """)
+            for (durability, setting) in [(Durability.deferred, "off"), (.atReturn, "on"), (.deferred, "off"), (.atReturn, "on")]
+            {
+                try store.write(durability) { (records: any RecordWriter) throws(StoreError) in try records.put([2], key) }
+                #expect(try store.get(key) == Array(setting.utf8))
+            }
+        }
+    }
+
+    @Test("An open vault in PostgreSQL goes on after a crash of the server, which can undo a deferred write")
+    func survivesServerCrashAfterDeferredWrite() async throws {
+        try await withStore { store, server, _ in
+            try store.remove(key)
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let sealed = try vault(in: store, directory)
+            try sealed.put([1], key)
+            try sealed.putDeferred([2], key)
+            try await server.crash()
+            try await server.start()
+            let found = try sealed.get(key)
+            #expect(found == [1] || found == [2])
+            try sealed.verifyRecords()
+            try sealed.putDeferred([3], RecordKey(.item, "other"))
+            try sealed.put([4], key)
+            #expect(try sealed.get(key) == [4])
+        }
+    }
+
     @Test("A read-only table throws denied, and a table with another layout throws corrupt")
     func reportsUnusableTable() async throws {
         try await withStore { _, server, table in

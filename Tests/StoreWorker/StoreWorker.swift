@@ -28,6 +28,8 @@ private enum Command: String {
     case save
     /// `save-vault DIRECTORY BYTE COUNT`: puts the same record into a vault.
     case saveVault = "save-vault"
+    /// `defer-vault DIRECTORY BYTE COUNT`: puts another record into a vault, and then the same one in a deferred write.
+    case deferVault = "defer-vault"
     /// `create FILE`: makes an SQLite store.
     case create
     /// `create-vault DIRECTORY`: makes a vault.
@@ -46,6 +48,15 @@ private enum Command: String {
             try Marks.around { try Work.save(SQLiteStore(path: path, timeout: 60), arguments) }
         case .saveVault:
             try Marks.around { try Work.save(VaultDirectory(path: path).openVault(timeout: 60), arguments) }
+        case .deferVault:
+            try Marks.around {
+                let vault = try VaultDirectory(path: path).openVault(timeout: 60)
+                // The first write of a process to a vault is never deferred.
+                try vault.write { (records: any RecordWriter) throws(StoreError) in
+                    try records.put([1], RecordKey(.item, "first"))
+                }
+                try Work.save(vault, arguments, .deferred)
+            }
         case .create:
             try Marks.around { _ = try SQLiteStore(path: path, creating: true) }
         case .createVault:
@@ -68,9 +79,9 @@ private enum Command: String {
 }
 
 private enum Work {
-    static func save(_ store: any RecordStore, _ arguments: [String]) throws {
+    static func save(_ store: any RecordStore, _ arguments: [String], _ durability: Durability = .atReturn) throws {
         guard arguments.count == 3, let byte = UInt8(arguments[1]), let count = Int(arguments[2]) else { exit(64) }
-        try store.write { (records: any RecordWriter) throws(StoreError) in
+        try store.write(durability) { (records: any RecordWriter) throws(StoreError) in
             try records.put([UInt8](repeating: byte, count: count), RecordKey(.item, "saved"))
         }
     }

@@ -8,7 +8,7 @@ import Dispatch
 /// A write takes an advisory lock of the table before its closure runs. All users of the store, on any machine, therefore write
 /// one after another, and no closure runs a second time. A program that changes the table without this store ignores the lock. A
 /// read sees one snapshot and does not wait for writers. Commits are durable when they return: a server that does not flush its
-/// log (`fsync=off`) is rejected, and `synchronous_commit=off` is overridden.
+/// log (`fsync=off`) is rejected, and `synchronous_commit=off` is overridden. Only a deferred write uses it.
 ///
 /// Every call blocks its thread until the server has answered. Before that, it may wait without limit for other calls of this
 /// process. Do not call it from a task, because it would block a thread that other tasks need. In SignetAuthenticator,
@@ -17,7 +17,7 @@ import Dispatch
 /// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``maxNameLength`` bytes. For
 /// connections between machines, put `sslmode=verify-full` in the connection string. The default of libpq does not verify the
 /// server.
-public final class PostgresStore: RecordStore, ClearOnDisk {
+public final class PostgresStore: RecordStore, ClearOnDisk, DeferredWriting {
     private let pool: PostgresPool
     private let table: String
     /// Lets one write of this process at a time use a connection.
@@ -83,12 +83,22 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     /// Reads and changes records in one transaction.
     ///
     /// The changes are durable when it returns.
-    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R { try write("", body) }
+
+    /// Reads and changes records in one transaction, and does not wait until the server has flushed its log.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try write("SET LOCAL synchronous_commit = off; ", body)
+    }
+
+    /// Runs a transaction that begins with the command `setting`.
+    private func write<R>(
+        _ setting: String, _ body: (any RecordWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
         writers.wait()
         defer { writers.signal() }
         // With READ COMMITTED, each command sees everything that was committed before this transaction got the lock. A
         // transaction with a single snapshot would take it with the command that waits for the lock.
-        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " + PostgresCommands.lock(table)
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " + setting + PostgresCommands.lock(table)
         return try pool.withTransaction(begin, "write") { (connection) throws(StoreError) in
             let value: R
             do throws(StoreError) {

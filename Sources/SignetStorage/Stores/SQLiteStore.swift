@@ -6,15 +6,16 @@ import SignetCore
 /// Records in one SQLite file, durable when a write returns.
 ///
 /// The store uses a write-ahead log and `synchronous=FULL`, which it verifies by reading the setting back, and overwrites deleted
-/// content. Several processes may use the file at once.
+/// content. Several processes may use the file at once. Only a deferred write uses `synchronous=NORMAL`.
 ///
 /// The file must be private: mode 0600, owned by this user, not a link. The store writes bytes as they are: for secrets, put a
 /// ``Vault`` on top.
 ///
 /// The pages of the file are checked for damage: at once if it has at most 4,096 pages, otherwise before the first write. On a
 /// read-only file system, the records can be read.
-public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, QuickReading {
+public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, QuickReading, DeferredWriting {
     private let database: DatabaseQueue
+    private let synchronous = SQLiteSynchronous()
     private let path: String
     /// True when the pages of the file were checked.
     private let isChecked: Mutex<Bool>
@@ -136,10 +137,20 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
     /// Reads and changes records in one transaction.
     ///
     /// The changes are durable when it returns.
-    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+    public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R { try write(.full, body) }
+
+    /// Reads and changes records in one transaction, and does not wait for the disk.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try write(.normal, body)
+    }
+
+    private func write<R>(
+        _ level: SQLiteSynchronous.Level, _ body: (any RecordWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
         do {
             return try database.writeWithoutTransaction { database in
-                try Self.transaction("BEGIN IMMEDIATE TRANSACTION", on: database) {
+                try synchronous.require(level, on: database)
+                return try Self.transaction("BEGIN IMMEDIATE TRANSACTION", on: database) {
                     if !isChecked.withLock({ $0 }) {
                         try SQLiteIntegrity.checkPages(of: path, database)
                         isChecked.withLock { $0 = true }
@@ -226,10 +237,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
                     throw StoreError(.failed, "open the store", "SQLite keeps no write-ahead log here")
                 }
             }
-            try database.execute(sql: "PRAGMA synchronous=FULL")
-            guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
-                throw StoreError(.failed, "open the store", "SQLite does not make writes durable here")
-            }
+            try SQLiteSynchronous.Level.full.set(on: database)
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// An open vault that refuses each call while its protection is weaker than required.
 ///
 /// The app can raise the requirement after the vault was opened.
-package final class CheckedVault: RecordStore, QuickReading {
+package final class CheckedVault: RecordStore, QuickReading, DeferredWriting {
     private let vault: Vault
     private let requirement: VaultRequirement
 
@@ -29,6 +29,11 @@ package final class CheckedVault: RecordStore, QuickReading {
     /// Reads and changes records in one transaction.
     package func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         try opened().write(body)
+    }
+
+    /// Reads and changes records in one transaction, which is deferred if the vault allows it.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try opened().writeDeferred(body)
     }
 
     /// True when the vault reads quickly.

@@ -9,7 +9,7 @@ package import SignetCore
 /// vault and the records of both.
 ///
 /// An existing vault is opened and never changed by that. An error of opening it is not remembered.
-package final class FirstUseStore: RecordStore, QuickReading {
+package final class FirstUseStore: RecordStore, QuickReading, DeferredWriting {
     private let directory: VaultDirectory
     private let requirement: VaultRequirement
     private let protectors: [any KeyProtector]
@@ -56,6 +56,12 @@ package final class FirstUseStore: RecordStore, QuickReading {
             throw StoreError(.busy, "write", "another process removed the vault in \(directory.path) at the same time")
         }
         return try vault.write(body)
+    }
+
+    /// Reads and changes records in one transaction, which is deferred if the vault exists and allows it.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        guard let vault = try opened() else { return try write(body) }
+        return try vault.writeDeferred(body)
     }
 
     /// Returns the vault, and opens it if necessary; nil while the directory has no vault.

@@ -14,7 +14,7 @@ import SignetCore
 ///
 /// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
 /// operation.
-public final class Vault: RecordStore, QuickReading {
+public final class Vault: RecordStore, QuickReading, DeferredWriting {
     let store: any RecordStore
     private let rollbackProtector: (any RollbackProtector)?
     private let state: Mutex<VaultState>
@@ -79,12 +79,27 @@ public final class Vault: RecordStore, QuickReading {
     ///   this vault was opened, in which case it must be opened again; ``StoreError/Code/rolledBack`` when the records are not
     ///   those that were written last.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        let (value, written, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
+        try transact(.atReturn, body)
+    }
+
+    /// Reads and changes records in one transaction, which is deferred if the underlying store can do that and the state of the
+    /// vault allows it.
+    ///
+    /// When a power failure undoes the transaction, the header is the one of the transaction before, so the records agree with it.
+    package func writeDeferred<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        try transact(state.withLock { $0.mayDefer } ? .deferred : .atReturn, body)
+    }
+
+    private func transact<R>(
+        _ durability: Durability, _ body: (any RecordWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let (value, written, sealed) = try store.write(durability) { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
             let writer = SealedWriter(records: records, vault: self, keys: keys)
             let value = try body(writer)
             let written =
-                writer.hasChanges ? try end(header, keys, seals: writer.seals, changes: writer.changes, in: records) : nil
+                writer.hasChanges
+                ? try end(header, keys, seals: writer.seals, durability, changes: writer.changes, in: records) : nil
             return (value, written, writer.sealed)
         }
         if let written { try adopt(written, sealed: sealed) }
@@ -94,9 +109,10 @@ public final class Vault: RecordStore, QuickReading {
     /// Writes the header at the end of a transaction: with the new digest, the number of sealed records, and a new epoch for the
     /// first write.
     private func end(
-        _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, changes: VaultChanges, in records: any RecordWriter
+        _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, _ durability: Durability, changes: VaultChanges,
+        in records: any RecordWriter
     ) throws(StoreError) -> StoredHeader {
-        let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals), rollbackProtector != nil && !$0.hasWritten) }
+        let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals, durability), rollbackProtector != nil && !$0.hasWritten) }
         var header = header
         header.seals += blocks
         guard header.seals < VaultState.maxSeals else {
@@ -304,15 +320,25 @@ struct VaultState {
         return (header, current)
     }
 
+    /// The number of seals that each durable transaction leaves for deferred ones.
+    private static let deferredSeals: UInt64 = 4
+
+    /// True when the next transaction need not be durable at once.
+    ///
+    /// A rollback protector must not learn an epoch that a power failure can undo, so the first write of a process is durable. So is
+    /// a write that may have to count further seals in the header, because the count must stay an upper bound.
+    var mayDefer: Bool { hasWritten && sealsLeft >= Self.deferredSeals }
+
     /// Counts `seals` sealed records.
     ///
     /// Returns the number of records to add to the header's count in advance, or 0.
-    mutating func blocks(for seals: UInt64) -> UInt64 {
-        guard seals > sealsLeft else {
+    mutating func blocks(for seals: UInt64, _ durability: Durability) -> UInt64 {
+        let needed = durability == .deferred ? seals : seals + Self.deferredSeals
+        guard needed > sealsLeft else {
             sealsLeft -= seals
             return 0
         }
-        let more = max(block, seals)
+        let more = max(block, needed)
         sealsLeft += more - seals
         block = min(block * 2, 1 << 16)
         return more
