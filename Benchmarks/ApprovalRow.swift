@@ -14,32 +14,47 @@ import SignetStorage
 ///
 /// Before an approval a message is received, untimed. The same is done before a POST: a connection that has been idle for
 /// that long answers later than one that is kept busy, on either side.
+///
+/// The second row is an approval in a vault, which waits for the disk once: before the request. Its reference is a bare POST after a
+/// durable write of a record to the same vault. The answer itself is stored without waiting for the disk.
 enum ApprovalRow {
-    static func measure() async throws -> Row {
+    static func measure() async throws -> [Row] {
+        let directory = FileManager.default.temporaryDirectory.path + "/signet-bench-approval-\(getpid())"
+        defer {
+            // What is left lies where the system clears up.
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+        let memory = try await row("push approval, beside a bare POST", vault: nil)
+        let vault = try VaultDirectory(path: directory).createVault(.keyFile)
+        return [memory, try await row("push approval in a vault, beside a durable write and a bare POST", vault: vault)]
+    }
+
+    private static func row(_ name: String, vault: Vault?) async throws -> Row {
         let server = try LoopbackServer()
         defer { server.stop() }
         let transport = AsyncHTTPTransport()
         let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
         let outcome: Result<Race.Outcome, any Error>
         do {
-            outcome = .success(try await race(server, transport, client))
+            let approvals = try ApprovalServer(port: server.port, sample: Sample.push(), vault: vault)
+            outcome = .success(try await race(approvals, transport, client))
         } catch {
             outcome = .failure(error)
         }
         await transport.close()
         try await client.shutdown()
-        return Row("push approval, beside a bare POST", try outcome.get(), .atMost(1.5))
+        return Row(name, try outcome.get(), .atMost(1.5))
     }
 
     private static func race(
-        _ server: LoopbackServer, _ transport: AsyncHTTPTransport, _ client: HTTPClient
+        _ server: ApprovalServer, _ transport: AsyncHTTPTransport, _ client: HTTPClient
     ) async throws -> Race.Outcome {
-        let server = try ApprovalServer(port: server.port, sample: Sample.push())
         let post = HTTPClientRequest(try await server.recordedRequest(over: transport))
         let ours = Contender.timed("Authenticator.approve") { try await server.approve(over: transport) }
-        let reference = Contender.timed("HTTPClient.execute") {
+        let reference = Contender.timed(server.vault == nil ? "HTTPClient.execute" : "Vault.write, HTTPClient.execute") {
             _ = try await server.receive(over: transport)
             return try await ContinuousClock().measure {
+                try server.saveRecord()
                 _ = try await client.execute(post, timeout: .seconds(30)).body.collect(upTo: 1 << 20)
             }
         }
@@ -47,13 +62,17 @@ enum ApprovalRow {
     }
 }
 
-/// Approvals of the sample message, each in a store of its own, so that the first costs what the last does.
-private struct ApprovalServer {
+/// Approvals of the sample message: each in a store of its own, so that the first costs what the last does, or all in one vault,
+/// which keeps as many messages as it does by default.
+private final class ApprovalServer: Sendable {
+    let vault: Vault?
     private let sample: Sample.Push
     private let mechanism: Mechanism
+    private let number = Mutex(0)
 
-    init(port: UInt16, sample: Sample.Push) throws {
+    init(port: UInt16, sample: Sample.Push, vault: Vault?) throws {
         self.sample = sample
+        self.vault = vault
         let endpoint = "http://127.0.0.1:\(port)/am/json/realms/root/push/sns/message?_action="
         let settings = PushSettings(
             secret: Secret(sample.secret), registrationEndpoint: try Endpoint(endpoint + "register"),
@@ -61,21 +80,41 @@ private struct ApprovalServer {
         mechanism = Mechanism(
             uid: sample.mechanismUID, account: AccountID(issuer: "Harbor Bank", accountName: "mira"), kind: .push(settings),
             timeAdded: sample.sentAt)
+        if let vault { try enroll(in: AccountRecords(vault)) }
     }
 
-    /// An authenticator that has just received the message.
-    func receive(over transport: any HTTPTransport) async throws -> (Authenticator, PushNotification) {
-        let store = AccountRecords(unsealed: MemoryStore())
+    private func enroll(in store: AccountRecords) throws {
         let account = Account(id: mechanism.account, timeAdded: sample.sentAt)
         try store.write { [mechanism] (records: any AccountWriter) throws(StoreError) in
             try records.save(account)
             try records.save(mechanism)
         }
+    }
+
+    /// An authenticator that has just received the message.
+    func receive(over transport: any HTTPTransport) async throws -> (Authenticator, PushNotification) {
+        let store = if let vault { AccountRecords(vault) } else { AccountRecords(unsealed: MemoryStore()) }
+        if vault == nil { try enroll(in: store) }
         let authenticator = Authenticator(
             store: store, transport: transport, device: PushDevice(token: "bench", name: "Bench"),
             clock: StoppedClock(now: sample.sentAt))
-        let delivery = PushDelivery(messageId: "AUTHENTICATE:bench", message: sample.jwt)
+        let delivery = PushDelivery(messageId: "AUTHENTICATE:\(next())", message: sample.jwt)
         return (authenticator, try await authenticator.receive(delivery))
+    }
+
+    /// Writes a record to the vault, if there is one.
+    func saveRecord() throws {
+        let content = withUnsafeBytes(of: next()) { Array($0) } + [UInt8](repeating: 0x5A, count: 504)
+        try vault?.write { (records: any RecordWriter) throws(StoreError) in
+            try records.put(content, RecordKey(.item, "bench"))
+        }
+    }
+
+    private func next() -> Int {
+        number.withLock { number in
+            number += 1
+            return number
+        }
     }
 
     /// Measures one approval.

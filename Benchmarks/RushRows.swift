@@ -21,7 +21,7 @@ enum RushRows {
         }
         let memory = try await row("in memory", AccountRecords(unsealed: MemoryStore()), Limit.atLeast(0.6))
         let vault = try VaultDirectory(path: directory).createVault(.keyFile)
-        let disk = try await row("in a vault, three durable writes each", AccountRecords(vault), Limit.none)
+        let disk = try await row("in a vault, two durable writes each", AccountRecords(vault), Limit.none)
         return [memory, disk]
     }
 

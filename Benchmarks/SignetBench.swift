@@ -54,7 +54,7 @@ private enum Group: String, CaseIterable {
         case .agent: try await AgentRows.measure(signet: options.signet)
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
-        case .approval: try await [ApprovalRow.measure()] + RushRows.measure()
+        case .approval: try await ApprovalRow.measure() + RushRows.measure()
         case .login: try await [LoginRow.measure(), StepRow.measure()] + TokenRows.measure()
         case .accounts: try await AccountRows.measure()
         case .items: try await ItemRows.measure()

@@ -93,7 +93,8 @@ extension Authenticator {
         let platform = try platforms.named(invitation.platform)
         guard gateway == nil || !(platform is any PolledPushPlatform) else {
             throw AuthenticatorError(
-                .notSupported, "\(invitation.registrationEndpoint.host) is asked for messages; a push gateway cannot receive them")
+                .notSupported, "\(invitation.registrationEndpoint.host) is asked for messages; a push gateway cannot receive them"
+            )
         }
         let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
         let result = try await NotSent.unwrapped {

@@ -27,7 +27,25 @@ package struct AccountQuery<Value: Sendable, Failure: Error>: Sendable {
     package init(_ body: @escaping @Sendable (any AccountReader) throws(Failure) -> Value) { self.body = body }
 }
 
+/// An account store that can commit a transaction without waiting until it is durable.
+package protocol DeferredAccountStore: AccountStore {
+    /// Runs `body` in a transaction, and returns when every process sees the changes.
+    ///
+    /// They become durable as `DeferredWriting` of SignetStorage says.
+    func writeDeferred<R: Sendable>(
+        _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+    ) async throws(StoreError) -> R
+}
+
 extension AccountStore {
+    /// Performs an operation whose loss in a power failure the caller can bear.
+    ///
+    /// In a store without ``DeferredAccountStore``, the changes are durable when the call returns.
+    package func performDeferred<Value>(_ operation: AccountOperation<Value, StoreError>) async throws(StoreError) -> Value {
+        guard let store = self as? any DeferredAccountStore else { return try await perform(operation) }
+        return try await store.writeDeferred(operation.body)
+    }
+
     /// Performs an operation that only the store can make fail, in one transaction.
     package func perform<Value>(_ operation: AccountOperation<Value, StoreError>) async throws(StoreError) -> Value {
         try await write(operation.body)
@@ -52,6 +70,14 @@ extension AccountStore {
 }
 
 extension ImmediateAccountStore {
+    /// Performs an operation whose loss in a power failure the caller can bear.
+    ///
+    /// In a store of an app, the changes are durable when the call returns.
+    package func performDeferred<Value>(_ operation: AccountOperation<Value, StoreError>) throws(StoreError) -> Value {
+        guard let records = self as? AccountRecords else { return try perform(operation) }
+        return try records.writeDeferred(operation.body)
+    }
+
     /// Performs an operation that only the store can make fail, in one transaction.
     package func perform<Value>(_ operation: AccountOperation<Value, StoreError>) throws(StoreError) -> Value {
         try write(operation.body)

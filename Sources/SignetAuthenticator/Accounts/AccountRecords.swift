@@ -46,6 +46,15 @@ public struct AccountRecords: ImmediateAccountStore {
     }
 }
 
+extension AccountRecords: DeferredAccountStore {
+    /// Runs `body` in a transaction that need not be durable when the call returns.
+    package func writeDeferred<R: Sendable>(
+        _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        try store.write(.deferred) { (records: any RecordWriter) throws(StoreError) in try body(Writer(records: records)) }
+    }
+}
+
 extension AccountRecords {
     /// Returns a reader of the accounts in a transaction of records.
     package static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }

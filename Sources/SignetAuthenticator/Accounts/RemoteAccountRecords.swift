@@ -31,3 +31,12 @@ public struct RemoteAccountRecords: AccountStore {
         try await Blocking.runNonEscaping { () throws(StoreError) in try records.write(body) }
     }
 }
+
+extension RemoteAccountRecords: DeferredAccountStore {
+    /// Runs `body` in a transaction that need not be durable when the call returns.
+    package func writeDeferred<R: Sendable>(
+        _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+        try await Blocking.runNonEscaping { () throws(StoreError) in try records.writeDeferred(body) }
+    }
+}

@@ -215,14 +215,19 @@ extension Authenticator {
         for answered in pendingWrites.answers { _ = try? flush(answered, in: store) }
     }
 
+    /// Stores an answer that the server has accepted.
+    ///
+    /// The write is deferred. When a power failure undoes it, the record of the sent answer is there again, which was durable before
+    /// the request. The notification can then be answered once more, and the server's rejection reveals the first answer
+    /// (docs/decisions/039-push-writes.md).
     private func flush(_ answered: PushNotification) async throws(StoreError) -> PushNotification {
-        let stored = try await store.perform(.recordAnswer(answered))
+        let stored = try await store.performDeferred(.recordAnswer(answered))
         pendingWrites.removeAnswer(to: answered.id)
         return stored
     }
 
     private func flush(_ answered: PushNotification, in store: any ImmediateAccountStore) throws(StoreError) -> PushNotification {
-        let stored = try store.perform(.recordAnswer(answered))
+        let stored = try store.performDeferred(.recordAnswer(answered))
         pendingWrites.removeAnswer(to: answered.id)
         return stored
     }
