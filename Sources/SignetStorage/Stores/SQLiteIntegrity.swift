@@ -8,6 +8,29 @@ enum SQLiteIntegrity {
     ///
     /// A larger file is checked at the first write of the process and by ``SQLiteStore/checkIntegrity()``.
     static let pagesCheckedAtOpen = 4_096
+    /// The number of pages up to which a file is checked at once when a process opens it to look up a record; 1 MiB with pages of
+    /// 4 KiB.
+    static let pagesCheckedAtLookup = 256
+
+    /// The state of the check of the pages after a file was opened.
+    enum PageCheck {
+        case done
+        /// The first read that needs it makes the check.
+        case postponed
+        /// The file is large, and is checked before the first write.
+        case atFirstWrite
+    }
+
+    /// Checks the size of a file, and the structure of its pages when they are at most `limit`.
+    static func check(_ path: String, _ database: Database, upTo limit: Int) throws -> PageCheck {
+        try checkSize(of: path, database)
+        guard let pages = try Int.fetchOne(database, sql: "PRAGMA page_count"), pages <= pagesCheckedAtOpen else {
+            return .atFirstWrite
+        }
+        guard pages <= limit else { return .postponed }
+        try checkPages(of: path, database)
+        return .done
+    }
 
     /// Checks that the file was not cut: that its size is a multiple of the size of its pages.
     ///

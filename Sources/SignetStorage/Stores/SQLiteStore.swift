@@ -19,6 +19,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
     private let path: String
     /// True when the pages of the file were checked.
     private let isChecked: Mutex<Bool>
+    /// True when the check of the pages was postponed to the first read that needs it.
+    private let isCheckPostponed: Bool
 
     /// The default timeout for another process, in seconds.
     ///
@@ -39,7 +41,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
     }
 
     /// Opens a file of records; with `checking` false also a damaged one, to salvage or to replace it.
-    init(path: String, creating: Bool = false, checking: Bool, timeout: Double) throws(StoreError) {
+    init(
+        path: String, creating: Bool = false, checking: Bool, timeout: Double,
+        pagesCheckedAtOpen: Int = SQLiteIntegrity.pagesCheckedAtOpen
+    ) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
         } else {
@@ -48,7 +53,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
         self.path = path
         do {
             database = try Self.open(path, creating: creating, timeout: timeout)
-            isChecked = Mutex(try !checking || Self.check(path, database))
+            let check = try database.unsafeRead { database in
+                try checking ? SQLiteIntegrity.check(path, database, upTo: pagesCheckedAtOpen) : .done
+            }
+            (isChecked, isCheckPostponed) = (Mutex(check == .done), check == .postponed)
         } catch {
             // An unfinished file contains no data yet.
             if creating { PrivateFile.removeDatabase(path) }
@@ -69,17 +77,11 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
         }
     }
 
-    /// Checks the size of the file, and the structure of its pages when they are few.
-    ///
-    /// Returns true when the pages were checked.
-    private static func check(_ path: String, _ database: DatabaseQueue) throws -> Bool {
-        try database.unsafeRead { database in
-            try SQLiteIntegrity.checkSize(of: path, database)
-            guard let pages = try Int.fetchOne(database, sql: "PRAGMA page_count"), pages <= SQLiteIntegrity.pagesCheckedAtOpen
-            else { return false }
-            try SQLiteIntegrity.checkPages(of: path, database)
-            return true
-        }
+    /// Checks the pages in a transaction, unless they were checked.
+    private func checkPages(_ database: Database) throws {
+        guard !isChecked.withLock({ $0 }) else { return }
+        try SQLiteIntegrity.checkPages(of: path, database)
+        isChecked.withLock { $0 = true }
     }
 
     /// Returns the bytes that the file has with the changes in its log.
@@ -126,7 +128,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
         do {
             return try database.unsafeRead { database in
                 try Self.transaction("BEGIN DEFERRED TRANSACTION", on: database) {
-                    try body(Transaction(database: database))
+                    try body(Transaction(database: database, store: self))
                 }
             }
         } catch {
@@ -151,11 +153,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
             return try database.writeWithoutTransaction { database in
                 try synchronous.require(level, on: database)
                 return try Self.transaction("BEGIN IMMEDIATE TRANSACTION", on: database) {
-                    if !isChecked.withLock({ $0 }) {
-                        try SQLiteIntegrity.checkPages(of: path, database)
-                        isChecked.withLock { $0 = true }
-                    }
-                    return try body(Transaction(database: database))
+                    try checkPages(database)
+                    return try body(Transaction(database: database, store: self))
                 }
             }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
@@ -248,8 +247,14 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, Qui
         )
     }
 
-    private struct Transaction: RecordWriter, PrefixReader {
+    private struct Transaction: RecordWriter, PrefixReader, PostponingReader {
         let database: Database
+        let store: SQLiteStore
+
+        func checkPostponed() throws(StoreError) {
+            guard store.isCheckPostponed else { return }
+            try attempt("open \(store.path)") { try store.checkPages(database) }
+        }
 
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
             try attempt("read a record of kind \(key.kind.rawValue)") {

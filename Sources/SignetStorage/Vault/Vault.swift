@@ -67,8 +67,14 @@ public final class Vault: RecordStore, QuickReading, DeferredWriting {
 
     /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
-        try store.read { (records: any RecordReader) throws(StoreError) in
-            try body(SealedReader(records: records, vault: self))
+        let (epoch, isDue) = state.withLock { ($0.header.epoch, $0.lookups.isVerificationDue) }
+        let verification = isDue ? DueVerification(self, since: epoch) : nil
+        return try store.read { (records: any RecordReader) throws(StoreError) in
+            let reader = SealedReader(records: records, vault: self, epoch: epoch, verification: verification)
+            guard let verification else { return try body(reader) }
+            let result = Result { () throws(StoreError) in try body(reader) }
+            try verification.refuse()
+            return try result.get()
         }
     }
 
@@ -95,7 +101,8 @@ public final class Vault: RecordStore, QuickReading, DeferredWriting {
     ) throws(StoreError) -> R {
         let (value, written, sealed) = try store.write(durability) { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
-            let writer = SealedWriter(records: records, vault: self, keys: keys)
+            if isVerificationDue { try verifyDue(in: records, since: nil) }
+            let writer = SealedWriter(records: records, vault: self, header: header, keys: keys)
             let value = try body(writer)
             let written =
                 writer.hasChanges
@@ -228,6 +235,9 @@ public final class Vault: RecordStore, QuickReading, DeferredWriting {
     /// Marks the record under this name as one that does not open.
     func markDamaged(_ hidden: RecordKey) { state.withLock { $0.markDamaged(hidden) } }
 
+    /// Reads or changes what this process knows from indexes.
+    func withLookups<R>(_ body: (inout VaultLookups) -> R) -> R { state.withLock { body(&$0.lookups) } }
+
     /// Adds keys to the key ring, so that records which are sealed with them can be opened.
     func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
 }
@@ -290,6 +300,7 @@ struct VaultState {
     private(set) var hasWritten = false
     /// True when the store was verified against the header.
     var isVerified = false
+    var lookups = VaultLookups()
     /// The number of records that may still be sealed before the header must count another block of `block` records.
     private var sealsLeft: UInt64 = 0
     private var block: UInt64 = 64

@@ -84,6 +84,24 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
+    /// Opens the vault like ``openVault(protectors:acceptingRollback:timeout:)``, for a process that finds an account through an
+    /// index and ends.
+    ///
+    /// The verification of a vault with more than 1,024 records, and the check of a file with more than 256 pages, are postponed to
+    /// the first read of a record that no index proves, the first list or the first write, which then fail with the errors that
+    /// opening has. Until then ``Vault/isVerificationDue`` is true.
+    /// - Parameters:
+    ///   - protectors: The key protectors to try, in this order. The key file, if it exists, is tried last.
+    ///   - timeout: The timeout for another process that writes, in seconds.
+    /// - Returns: The open vault.
+    /// - Throws: The errors of ``openVault(protectors:acceptingRollback:timeout:)``.
+    package func openVaultForLookup(
+        protectors: [any KeyProtector] = [], timeout: Double = SQLiteStore.defaultTimeout
+    ) throws(StoreError) -> Vault {
+        let store = try openRecords(timeout: timeout, pagesCheckedAtOpen: SQLiteIntegrity.pagesCheckedAtLookup)
+        return try Vault.openForLookup(store, protectors: protectors + [KeyFile(path: keyPath)])
+    }
+
     /// Returns the header of the vault without opening the vault.
     ///
     /// The header is not authenticated. It is also read from a damaged file, if its page can be read.
@@ -137,12 +155,18 @@ public struct VaultDirectory: Sendable, Hashable {
     /// - Parameters:
     ///   - checking: False to open a damaged file too, to salvage or to replace it.
     ///   - timeout: The timeout for another process, in seconds.
+    ///   - pagesCheckedAtOpen: The number of pages up to which the file is checked at once. The check of a larger file that is at
+    ///     most as large as one that is usually checked at once is postponed (``PostponingReader``).
     /// - Returns: The open store.
     /// - Throws: ``StoreError/Code/noVault`` without a vault; the errors of ``SQLiteStore``.
-    func openRecords(checking: Bool = true, timeout: Double = SQLiteStore.defaultTimeout) throws(StoreError) -> SQLiteStore {
+    func openRecords(
+        checking: Bool = true, timeout: Double = SQLiteStore.defaultTimeout,
+        pagesCheckedAtOpen: Int = SQLiteIntegrity.pagesCheckedAtOpen
+    ) throws(StoreError) -> SQLiteStore {
         try checkDirectory()
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try SQLiteStore(path: recordsPath, checking: checking, timeout: timeout)
+        return try SQLiteStore(
+            path: recordsPath, checking: checking, timeout: timeout, pagesCheckedAtOpen: pagesCheckedAtOpen)
     }
 
     /// Checks that the directory is there and private.

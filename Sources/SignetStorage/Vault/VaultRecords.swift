@@ -4,15 +4,22 @@ import SignetCore
 struct SealedReader: RecordReader {
     let records: any RecordReader
     let vault: Vault
+    /// The epoch of the header before the transaction began; nil in a transaction that writes.
+    var epoch: UInt64?
+    /// The verification before the first record that no index proves; nil when it was made.
+    var verification: DueVerification?
 
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
         let hidden = vault.keys.hiddenName(key)
-        guard let sealed = try records.record(hidden) else { return nil }
+        let found = try records.record(hidden)
+        try verification?.verify(before: found, hidden, in: records)
+        guard let sealed = found else { return nil }
         return try vault.open(sealed, hidden, vault.keys(for: sealed))
     }
 
     func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
-        try records.records(kind, after: name, limit: limit).map { record in
+        try verification?.verify(in: records)
+        return try records.records(kind, after: name, limit: limit).map { record in
             guard kind != .quarantined, case .success(let sealed) = record.content else { return record }
             let hidden = RecordKey(kind, name: record.name)
             let keys = vault.keys(for: sealed)
@@ -25,6 +32,7 @@ struct SealedReader: RecordReader {
 final class SealedWriter: RecordWriter {
     private let records: DigestedWriter
     private let reader: SealedReader
+    private let header: VaultHeader
     private let keys: VaultKeys
     /// True when the transaction has changed the store.
     private(set) var hasChanges = false
@@ -35,9 +43,9 @@ final class SealedWriter: RecordWriter {
     private var changesAccounts = false
     private var isSuspect = false
 
-    init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
+    init(records: any RecordWriter, vault: Vault, header: VaultHeader, keys: VaultKeys) {
         self.records = DigestedWriter(records: records, keys: keys)
-        self.keys = keys
+        (self.header, self.keys) = (header, keys)
         reader = SealedReader(records: records, vault: vault)
     }
 
@@ -109,6 +117,21 @@ final class SealedWriter: RecordWriter {
     }
 }
 
+extension SealedWriter: LookupWriter {
+    func accountsState() throws(StoreError) -> AccountsState? { header.records.map { AccountsState(header, $0) } }
+
+    func nextAccountsState() throws(StoreError) -> AccountsState {
+        changesAccounts = true
+        return AccountsState(version: (header.records?.accountsVersion ?? 0) + 1, keyID: header.keyID)
+    }
+
+    func mark(of key: RecordKey) throws(StoreError) -> [UInt8]? {
+        let hidden = keys.hiddenName(key)
+        if let known = sealed[hidden] { return Array(VaultKeys.nonce(of: known.beginning)) }
+        return try records.record(hidden).map { Array(VaultKeys.nonce(of: $0)) }
+    }
+}
+
 /// Records that did not open and were moved away from their names.
 enum Quarantine {
     /// Keeps bytes under a new name, which consists of their old kind and name and a random part.
@@ -122,7 +145,7 @@ extension Vault {
     /// Opens a record.
     ///
     /// Marks a record that does not open.
-    fileprivate func open(_ sealed: [UInt8], _ hidden: RecordKey, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+    func open(_ sealed: [UInt8], _ hidden: RecordKey, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
         do {
             return try keys.open(sealed, hidden)
         } catch {

@@ -20,15 +20,28 @@ extension Vault {
     /// Verifies the records against the header, both as one transaction reads them.
     func verifyDigest() throws(StoreError) {
         let epoch = header.epoch
-        let mechanisms = try store.read { (records: any RecordReader) throws(StoreError) -> [RecordKey: KnownRecord] in
-            let (header, keys) = try current(in: records, since: epoch)
-            guard let summary = header.records else {
-                try refuseNewerRecords(than: header, in: records)
-                return [:]
-            }
-            return try verify(digest(in: summary, keys), keys, in: records)
+        let mechanisms = try store.read { (records: any RecordReader) throws(StoreError) in
+            try verifiedMechanisms(in: records, since: epoch)
         }
         markVerified(mechanisms)
+    }
+
+    /// Verifies the records against the header in a transaction, after the check that the store has postponed.
+    /// - Parameters:
+    ///   - records: The transaction.
+    ///   - epoch: The epoch of the header before the transaction began; nil in a transaction that writes.
+    /// - Returns: The beginnings of the mechanisms by their hidden names.
+    /// - Throws: The errors of ``verify(_:_:in:)`` and of ``current(in:since:)``.
+    func verifiedMechanisms(
+        in records: any RecordReader, since epoch: UInt64?
+    ) throws(StoreError) -> [RecordKey: KnownRecord] {
+        try (records as? any PostponingReader)?.checkPostponed()
+        let (header, keys) = try current(in: records, since: epoch)
+        guard let summary = header.records else {
+            try refuseNewerRecords(than: header, in: records)
+            return [:]
+        }
+        return try verify(digest(in: summary, keys), keys, in: records)
     }
 
     /// Verifies that the store has exactly the records with this digest.
