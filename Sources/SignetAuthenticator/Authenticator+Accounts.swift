@@ -18,6 +18,22 @@ extension Authenticator {
         return enrolled
     }
 
+    /// Returns the accounts with a name, or a mechanism's ID, that differs from a text at most by case, without reading the others.
+    /// - Parameter text: The text that the user typed.
+    /// - Returns: The accounts with their mechanisms and their current locks; nil when only ``accounts(sortedBy:)`` can tell.
+    /// - Throws: The errors of the store.
+    package func accounts(called text: String) async throws(StoreError) -> [EnrolledAccount]? {
+        guard let accounts = try await store.fetch(.accounts(called: text)) else { return nil }
+        var enrolled: [EnrolledAccount] = []
+        for (account, mechanisms) in accounts {
+            enrolled.append(EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account)))
+        }
+        enrolled.sort {
+            ($0.account.timeAdded, $0.account.id.legacyIdentifier) < ($1.account.timeAdded, $1.account.id.legacyIdentifier)
+        }
+        return enrolled
+    }
+
     /// Returns the account with this identity, with its mechanisms and its current lock; nil when the account does not exist.
     public func account(_ id: AccountID) async throws(StoreError) -> EnrolledAccount? {
         guard let (account, mechanisms) = try await store.fetch(.accountWithMechanisms(id)) else { return nil }

@@ -8,6 +8,11 @@ extension AccountQuery where Failure == StoreError {
         Self { records throws(StoreError) in try records.accountsWithMechanisms() }
     }
 
+    /// Returns the accounts with a name that differs from a text at most by case, as ``AccountReader/accounts(called:)`` does.
+    static func accounts(called text: String) -> Self where Value == [(account: Account, mechanisms: [Mechanism])]? {
+        Self { records throws(StoreError) in try records.accounts(called: text) }
+    }
+
     /// Returns the account with this identity.
     package static func account(_ id: AccountID) -> Self where Value == Account? {
         Self { records throws(StoreError) in try records.account(id) }

@@ -4,8 +4,8 @@ public import SignetStorage
 
 /// An account store that keeps accounts, mechanisms and notifications as records.
 ///
-/// In the same transactions it maintains two indexes: the mechanisms of each account, and the notifications of each mechanism in
-/// the order of their arrival. Lookups therefore never scan all records. An index that is missing, as in a store of an earlier
+/// In the same transactions it maintains indexes: the mechanisms of each account, the notifications of each mechanism in the order
+/// of their arrival and, in a vault with many accounts, their names. Lookups therefore never scan all records. An index that is missing, as in a store of an earlier
 /// version, or that cannot be read, is rebuilt from the records.
 public struct AccountRecords: ImmediateAccountStore {
     private let store: any RecordStore
@@ -42,7 +42,19 @@ public struct AccountRecords: ImmediateAccountStore {
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        try store.write { (records: any RecordWriter) throws(StoreError) in try body(Writer(records: records)) }
+        try store.write { (records: any RecordWriter) throws(StoreError) in try Self.writing(in: records, body) }
+    }
+}
+
+extension AccountRecords {
+    /// Makes the index of the accounts' names again when it is out of date, for example after a rotation of the vault's key.
+    ///
+    /// Does nothing outside of a vault, and in a vault with few accounts.
+    package func refreshNames() throws(StoreError) {
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            guard let lookups = records as? any LookupWriter else { return }
+            try NameIndexUpdate(records: lookups, reader: Reader(reader: records)).refresh()
+        }
     }
 }
 
@@ -51,15 +63,27 @@ extension AccountRecords: DeferredAccountStore {
     package func writeDeferred<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        try store.write(.deferred) { (records: any RecordWriter) throws(StoreError) in try body(Writer(records: records)) }
+        try store.write(.deferred) { (records: any RecordWriter) throws(StoreError) in try Self.writing(in: records, body) }
     }
 }
 
 extension AccountRecords {
     /// Returns a reader of the accounts in a transaction of records.
     package static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }
-    /// Returns a writer of the accounts in a transaction of records.
+    /// Returns a writer of the accounts in a transaction of records outside of a vault.
     package static func writer(_ records: any RecordWriter) -> any AccountWriter { Writer(records: records) }
+
+    /// Runs `body` with a writer of the accounts in a transaction of records, and then brings the index of their names up to date.
+    package static func writing<R>(
+        in records: any RecordWriter, _ body: (any AccountWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let writer = Writer(records: records)
+        let value = try body(writer)
+        if !writer.changed.ids.isEmpty, let lookups = records as? any LookupWriter {
+            try NameIndexUpdate(records: lookups, reader: writer).apply(writer.changed.ids)
+        }
+        return value
+    }
 }
 
 protocol RecordBackedReader: AccountReader {
@@ -73,6 +97,7 @@ private struct Reader: RecordBackedReader {
 private struct Writer: RecordBackedReader, AccountWriter {
     let records: any RecordWriter
     var reader: any RecordReader { records }
+    let changed = ChangedAccounts()
 
     private var mechanismIndex: MechanismIndex { MechanismIndex(records: records, reader: self) }
     private func notificationIndex(_ mechanismUID: String) -> NotificationIndex {
@@ -82,14 +107,21 @@ private struct Writer: RecordBackedReader, AccountWriter {
     func save(_ account: Account) throws(StoreError) {
         if try lookUp(.account(account.id)).isAbsent { try mechanismIndex.begin(account.id) }
         try put(account, .account(account.id))
+        changed.insert(account.id)
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
-        if try mechanismIndex.add(mechanism.uid, to: mechanism.account) {
+        let isNew = try mechanismIndex.add(mechanism.uid, to: mechanism.account)
+        if isNew {
             // A mechanism that moves to another account leaves the index of the old one.
             let old = try RecordLookup { () throws(StoreError) in try self.mechanism(mechanism.uid) }.value?.account
-            if let old, old != mechanism.account { try mechanismIndex.remove(mechanism.uid, from: old) }
+            if let old, old != mechanism.account {
+                try mechanismIndex.remove(mechanism.uid, from: old)
+                changed.insert(old)
+            }
         }
+        // The index of names has nothing that a code of a counter changes.
+        if isNew || !mechanism.isCounter { changed.insert(mechanism.account) }
         if mechanism.push != nil, try lookUp(.mechanism(mechanism.uid)).isAbsent {
             try notificationIndex(mechanism.uid).begin(in: records)
         }
@@ -124,6 +156,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
         for uid in try mechanismIndex.uids(of: account) { try remove(mechanismRecord: uid) }
         try mechanismIndex.end(account)
         try records.remove(.account(account))
+        changed.insert(account)
         // Accounts may have the same picture.
         if let iconID, try !accounts().contains(where: { $0.iconID == iconID }) { try records.remove(.icon(iconID)) }
     }
@@ -133,7 +166,10 @@ private struct Writer: RecordBackedReader, AccountWriter {
         // The account of a record that is missing or cannot be read is unknown, but its index names the mechanism.
         let accounts = if let mechanism = found.value { [mechanism.account] } else { try accounts(naming: uid) }
         if found.isAbsent, accounts.isEmpty { return }
-        for account in accounts { try mechanismIndex.remove(uid, from: account) }
+        for account in accounts {
+            try mechanismIndex.remove(uid, from: account)
+            changed.insert(account)
+        }
         try remove(mechanismRecord: uid)
     }
 

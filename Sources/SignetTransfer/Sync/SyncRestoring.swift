@@ -18,7 +18,9 @@ extension VaultSync {
             guard settings.state.conflicts.indices.contains(number - 1) else {
                 return .failure(SyncError(.noConflict, "there is no conflict \(number)"))
             }
-            return try Self.restore(settings.state.conflicts[number - 1], in: AccountRecords.writer(records))
+            return try AccountRecords.writing(in: records) { accounts throws(StoreError) in
+                try Self.restore(settings.state.conflicts[number - 1], in: accounts)
+            }
         }.get()
     }
 

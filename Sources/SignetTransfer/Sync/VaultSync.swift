@@ -108,7 +108,9 @@ package struct VaultSync: Sendable {
         let found = try FolderContents(folder, settings)
         let time = Int(now.timeIntervalSince1970)
         let result = try store.write { (records: any RecordWriter) throws(StoreError) -> Result<SyncOutcome, SyncError> in
-            try Self.transaction(records, found, time: time, taking: taking)
+            try AccountRecords.writing(in: records) { writer throws(StoreError) in
+                try Self.transaction(records, writer, found, time: time, taking: taking)
+            }
         }
         var outcome = try result.get()
         guard outcome.mustWrite, let key = outcome.settings.keys.first else { return outcome.report }
@@ -119,10 +121,9 @@ package struct VaultSync: Sendable {
     }
 
     private static func transaction(
-        _ records: any RecordWriter, _ found: FolderContents, time: Int, taking: Taking?
+        _ records: any RecordWriter, _ writer: any AccountWriter, _ found: FolderContents, time: Int, taking: Taking?
     ) throws(StoreError) -> Result<SyncOutcome, SyncError> {
         guard let stored = try SyncSettings.load(from: records) else { return .failure(.notSetUp) }
-        let writer = AccountRecords.writer(records)
         let damagedCount = try writer.damagedRecords().count { $0.kind == .account || $0.kind == .mechanism }
         guard damagedCount == 0 else {
             return .failure(

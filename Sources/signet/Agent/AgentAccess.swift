@@ -12,19 +12,20 @@ enum AgentAccess {
     ///   - options: The options for the vault. With a descriptor for the passphrase the agent is not asked.
     ///   - trust: The options for servers' certificates. With a file of authorities the agent is not asked.
     ///   - asksAgent: False for a command that does what the agent does not do.
+    ///   - lookup: True for a command that finds one account by its name (``Session/open(_:trust:acceptingRollback:anyLevel:lookup:)``).
     /// - Returns: The accounts.
     /// - Throws: `StoreError` when the vault cannot be opened; ``Failure``.
     static func authenticator(
-        _ options: VaultOptions?, trust: TrustOptions? = nil, asksAgent: Bool = true
+        _ options: VaultOptions?, trust: TrustOptions? = nil, asksAgent: Bool = true, lookup: Bool = false
     ) throws -> any VaultAuthenticator {
         guard asksAgent, options?.passphraseDescriptor == nil, try trust?.authorityFile() == nil,
             let agent = AgentConnection(ProcessInfo.processInfo.environment), let state = try state(of: agent)
-        else { return OpenedAuthenticator(session: try Session.open(options, trust: trust)) }
+        else { return OpenedAuthenticator(session: try Session.open(options, trust: trust, lookup: lookup)) }
         var current = state
         // A vault that needs no question is unlocked again, unless the user or the session has locked it.
         if state == .locked(.idle), try self.state(of: agent, .unlock) == .unlocked { current = .unlocked }
         if current == .unlocked { return AgentAuthenticator(agent: agent) }
-        let session = try Session.open(options, trust: trust)
+        let session = try Session.open(options, trust: trust, lookup: lookup)
         if case .locked = current, let passphrase = session.protectors.typedPassphrase {
             // A failure changes nothing for the command, which has opened the vault itself.
             _ = try? agent.reply(to: AgentControl.Name.unlock.rawValue, secret: passphrase)

@@ -76,7 +76,7 @@ struct Code: AsyncParsableCommand {
 
     func run() async throws {
         let copier = copy ? try CodeCopier(clearingAfter: clearAfter) : nil
-        let codes = AccountCodes(try AgentAccess.authenticator(options))
+        let codes = AccountCodes(try AgentAccess.authenticator(options, lookup: true))
         let kinds: Set<Mechanism.KindName> = type.map { [$0 == .totp ? .totp : .hotp] } ?? AccountCodes.kinds
         // A program that reads JSON does not answer questions.
         let found = try await codes.code(name, kinds, period: next ? .next : .current, asks: !json && PickList.isPossible)
@@ -106,7 +106,7 @@ struct Code: AsyncParsableCommand {
 
     /// Runs `signet code NAME`.
     static func printCode(_ name: String) async throws {
-        let codes = AccountCodes(try AgentAccess.authenticator(nil))
+        let codes = AccountCodes(try AgentAccess.authenticator(nil, lookup: true))
         show(try await codes.code(name, asks: PickList.isPossible).code, in: codes)
     }
 

@@ -149,6 +149,7 @@ extension VaultCommand.Key {
                     descriptor: options.passphraseDescriptor, prompt: "Passphrase of slot \(slot.number): ")
                 return session.protectors.asking(source).protector(protection)
             }
+            session.refreshNames()
             Console.line("All records are sealed with a new data key.")
         }
     }
@@ -195,6 +196,7 @@ extension VaultCommand {
         func run() async throws {
             let session = try Session.open(options, acceptingRollback: true, anyLevel: true)
             let missing = try await session.offline { try await $0.removeMissingMechanisms() }
+            session.refreshNames()
             Console.line("The copy is accepted as the current vault (epoch \(session.vault.header.epoch)).")
             if missing > 0 {
                 Console.line("\(missing.of("mechanism")) of its accounts had no record; only a backup brings them back.")

@@ -38,6 +38,7 @@ struct Selection {
     static func find(
         _ name: String?, kinds: Set<Mechanism.KindName>, with authenticator: any VaultAuthenticator
     ) async throws -> Selection {
+        if let name, let found = try await findCalled(name, kinds: kinds, with: authenticator) { return found }
         do {
             return try find(name, kinds: kinds, in: try await authenticator.accounts())
         } catch let failure as Failure {
@@ -47,6 +48,23 @@ struct Selection {
             guard damagedCount > 0 else { throw failure }
             let damage = "\(damagedCount.of("record")) cannot be read, and the account may be there: see 'signet accounts'"
             throw Failure(.store, "damagedRecords", "\(failure.reason); \(damage)")
+        }
+    }
+
+    /// Finds the mechanism of one of `kinds` by a name among the accounts that the index of names finds.
+    ///
+    /// The result is that of a search in all accounts: the index finds each account with a matching name.
+    /// - Throws: ``Failure`` when several mechanisms match. `StoreError`.
+    /// - Returns: The mechanism; nil when only all accounts tell, also for the error for a name that no account has.
+    private static func findCalled(
+        _ name: String, kinds: Set<Mechanism.KindName>, with authenticator: any VaultAuthenticator
+    ) async throws -> Selection? {
+        guard let accounts = try await authenticator.accounts(called: name) else { return nil }
+        do {
+            return try find(name, kinds: kinds, in: accounts)
+        } catch let failure as Failure {
+            guard failure.exit == .notFound else { throw failure }
+            return nil
         }
     }
 
@@ -207,23 +225,18 @@ extension Unicode.Scalar {
 
 extension EnrolledAccount {
     /// The names by which the user may refer to the account.
-    var names: [String] {
-        let id = account.id
-        return [id.accountName, id.issuer, "\(id.issuer):\(id.accountName)", "\(id.issuer): \(id.accountName)"]
-            + [account.displayIssuer, account.displayAccountName].compactMap { $0 }
-            + [shownName, "\(shownIssuer):\(shownAccountName)"]
-    }
+    var names: [String] { AccountNames(account).all }
 
     /// The issuer as it was enrolled and, if that differs, as it is displayed.
     fileprivate var issuers: Set<String> { [account.id.issuer, shownIssuer] }
 
     /// The issuer in lists.
-    var shownIssuer: String { account.displayIssuer ?? account.id.issuer }
+    var shownIssuer: String { AccountNames(account).shownIssuer }
     /// The account's own name in lists.
-    var shownAccountName: String { account.displayAccountName ?? account.id.accountName }
+    var shownAccountName: String { AccountNames(account).shownAccountName }
 
     /// The name in lists.
-    var shownName: String { "\(shownIssuer): \(shownAccountName)" }
+    var shownName: String { AccountNames(account).shownName }
 
     /// The unique name of the account, followed by its displayed name if that differs.
     fileprivate var fullName: String {

@@ -42,10 +42,13 @@ struct Session {
     ///   - trust: The options for servers' certificates.
     ///   - acceptingRollback: True to accept an older copy of the vault.
     ///   - anyLevel: True for a command that can raise the protection, which the operator's requirement must not prevent.
+    ///   - lookup: True for a command that finds one account through the index of names. The verification of a vault with many
+    ///     records is postponed until the command reads a record that the index does not prove.
     /// - Returns: The open vault.
     /// - Throws: `StoreError`; ``Failure`` when no directory for the vault is known.
     static func open(
-        _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false, anyLevel: Bool = false
+        _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false, anyLevel: Bool = false,
+        lookup: Bool = false
     ) throws -> Session {
         let authorityFile = try trust?.authorityFile()
         let directory = try directory()
@@ -53,7 +56,8 @@ struct Session {
         let level = try protectors.requiredLevel
         do throws(StoreError) {
             let (vault, used) = try opened(with: protectors) { (protectors) throws(StoreError) in
-                try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+                if lookup { return try directory.openVaultForLookup(protectors: protectors.all) }
+                return try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
             }
             if !anyLevel { try vault.protection.require(level) }
             return Session(vault: vault, protectors: used, authorityFile: authorityFile)
@@ -160,6 +164,11 @@ struct Session {
                 + "counters in them may have been used")
     }
 
+    /// Makes the index of names again when it is out of date.
+    ///
+    /// A failure changes nothing for the command: without the index an account is found among all accounts.
+    func refreshNames() { try? AccountRecords(vault).refreshNames() }
+
     /// Verifies the file of the vault and its records, also those of a large vault.
     func verifyRecords() throws {
         do throws(StoreError) {
@@ -221,7 +230,12 @@ struct Session {
 
     /// Runs `body` with an authenticator without network access, for commands that don't need it.
     func offline<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
-        try await body(authenticator(NoTransport()))
+        do {
+            return try await body(authenticator(NoTransport()))
+        } catch let error as StoreError {
+            // A vault that was opened for a lookup reports here what opening another one reports.
+            throw vault.isVerificationDue ? Self.failure(error, in: protectors.directory) : error
+        }
     }
 
     /// Runs `body` with an authenticator with network access.

@@ -15,6 +15,12 @@ protocol VaultAuthenticator: Sendable {
     /// Returns all accounts.
     func accounts() async throws -> [EnrolledAccount]
 
+    /// Returns the accounts with a name, or a mechanism's ID, that differs from a text at most by case, without reading the others.
+    /// - Parameter text: The text that the user typed.
+    /// - Returns: The accounts; nil when only ``accounts()`` can tell.
+    /// - Throws: The errors of ``accounts()``.
+    func accounts(called text: String) async throws -> [EnrolledAccount]?
+
     /// Returns the records that ``accounts()`` and ``notifications()`` leave out, because they cannot be read.
     func damagedRecords() async throws -> [DamagedRecord]
 
@@ -42,6 +48,11 @@ protocol VaultAuthenticator: Sendable {
     func deny(_ id: String) async throws -> PushNotification
 }
 
+extension VaultAuthenticator {
+    /// Returns nil, for accounts without an index of names.
+    func accounts(called text: String) async throws -> [EnrolledAccount]? { nil }
+}
+
 /// The accounts of a vault that this process has opened.
 struct OpenedAuthenticator: VaultAuthenticator {
     let session: Session
@@ -51,6 +62,10 @@ struct OpenedAuthenticator: VaultAuthenticator {
     var checksPresence: Bool { false }
 
     func accounts() async throws -> [EnrolledAccount] { try await session.offline { try await $0.accounts() } }
+
+    func accounts(called text: String) async throws -> [EnrolledAccount]? {
+        try await session.offline { try await $0.accounts(called: text) }
+    }
 
     func damagedRecords() async throws -> [DamagedRecord] { try await session.offline { try await $0.damagedRecords() } }
 
