@@ -19,6 +19,8 @@ enum AgentMethod: String, CaseIterable {
     case accounts
     case damagedRecords = "damaged-records"
     case notifications
+    /// The values that a shell completes. Arguments: ``VaultCompletion/Kind``, and for accounts the kinds of mechanisms.
+    case names
     /// Arguments: the ID of the message, and the number or an empty text.
     case approve
     /// Arguments: the ID of the message.
@@ -51,7 +53,7 @@ struct AgentOperation: Sendable {
         case .codesOfView: "all codes of the vault as long as it runs"
         case .approve: "a push message, with yes"
         case .deny: "a push message, with no"
-        case .accounts, .damagedRecords, .notifications: nil
+        case .accounts, .damagedRecords, .notifications, .names: nil
         }
     }
 
@@ -76,6 +78,8 @@ struct AgentOperation: Sendable {
         case .damagedRecords: return [JSON.encode(.array(try await authenticator.damagedRecords().map(AgentForm.json)))]
         case .notifications:
             return [JSON.encode(.array(try await authenticator.notifications().map { .object($0.storedMembers) }))]
+        case .names:
+            return [JSON.encode(.array(try await VaultCompletion.names(arguments, in: session).map { .string($0) }))]
         case .approve:
             do {
                 let answered = try await authenticator.approve(argument(0), number: Int(argument(1)), presence: presence)

@@ -6,8 +6,8 @@ struct Completions: ParsableCommand {
         abstract: "Print the script with which a shell completes the arguments of signet.",
         discussion: """
             The shell then completes commands, options and values: files, names of accounts and logins, IDs of push messages, and the \
-            journeys of a server without a configuration file. Accounts, logins and messages are in the vault, and a completion asks \
-            for no passphrase: for a vault that needs one, these values are not completed.
+            journeys of a server without a configuration file. Accounts, logins and messages come from the running agent: a \
+            completion opens no vault, and without an agent, or with a locked one, these values are not completed.
 
             EXAMPLES:
               signet completions bash \\

@@ -87,7 +87,7 @@ struct Session {
         return (try open(protectors), protectors)
     }
 
-    /// Opens an existing vault without asking the user for anything, for the completion in a shell.
+    /// Opens an existing vault without asking the user for anything, for the agent.
     ///
     /// A vault that only a passphrase opens stays closed, and so does a locked keyring.
     /// - Returns: The open vault; nil without a vault, and for one that cannot be opened in this way.

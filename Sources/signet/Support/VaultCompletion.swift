@@ -1,4 +1,6 @@
+import AgentWire
 import ArgumentParser
+import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetServer
@@ -6,50 +8,66 @@ import SignetStorage
 
 /// The values that a shell completes with what is in the vault.
 ///
-/// A completion reads the vault only if it opens without asking: with the TPM, an unlocked keyring, a systemd credential or a key
-/// file. For a vault that needs a passphrase nothing is completed. A completion prints no error and writes no record. With a TPM or
-/// the keyring, opening the vault can complete the change of its epoch that an interrupted writer has begun.
+/// A completion asks the running agent and opens no vault. Without an agent, and with one that is locked, is another version or does
+/// not answer in a second, nothing is completed. A completion prints no error.
 enum VaultCompletion {
-    /// Returns the names and issuers that select one of the accounts that have a mechanism of one of the kinds.
-    /// - Parameter kinds: The kinds; nil for all accounts, also those without a mechanism that can be read.
-    /// - Returns: The names and issuers, sorted.
-    static func accounts(_ kinds: Set<Mechanism.KindName>?) -> [String] {
-        guard let session = Session.openUnattended() else { return [] }
-        let records = AccountRecords(session.vault)
-        let found = try? records.read { (records: any AccountReader) throws(StoreError) in
-            try records.accountsWithMechanisms().map { EnrolledAccount(account: $0.account, mechanisms: $0.mechanisms) }
+    /// The kinds of values.
+    enum Kind: String {
+        case accounts, messages, logins
+    }
+
+    /// The time to wait for the agent, in seconds.
+    private static let timeout = 1
+
+    /// Asks the agent for values.
+    /// - Parameters:
+    ///   - kind: The kind of the values.
+    ///   - mechanisms: The kinds of mechanisms that accounts must have one of; empty for all accounts.
+    /// - Returns: The values; empty when no agent answers.
+    static func values(_ kind: Kind, _ mechanisms: Set<Mechanism.KindName> = []) -> [String] {
+        let arguments = [kind.rawValue] + mechanisms.map(\.rawValue).sorted()
+        guard let agent = AgentConnection(ProcessInfo.processInfo.environment),
+            let reply = try? agent.reply(to: AgentMethod.names.rawValue, arguments.map { Array($0.utf8) }, within: timeout),
+            case .result(let fields) = reply, let names = (try? JSON.value(of: fields.first ?? []))?.array
+        else { return [] }
+        return names.compactMap(\.string).filter(\.isPlainWord)
+    }
+
+    /// Returns the values for a request to the agent.
+    /// - Parameters:
+    ///   - arguments: The ``Kind``, and for accounts the kinds of mechanisms that they must have one of; none for all accounts.
+    ///   - session: The vault of the agent.
+    /// - Returns: The values that a shell can complete as one word; none for an unknown kind.
+    /// - Throws: `StoreError`.
+    static func names(_ arguments: [String], in session: Session) async throws -> [String] {
+        switch arguments.first.flatMap(Kind.init) {
+        case .accounts:
+            let accounts = try await session.offline { try await $0.accounts() }
+            let kinds = Set(arguments.dropFirst())
+            let able = accounts.filter { account in
+                kinds.isEmpty || account.mechanisms.contains { kinds.contains($0.kindName.rawValue) }
+            }
+            return Selection.completions(of: able)
+        case .messages:
+            let messages = try await session.offline { try await $0.notifications() }
+            return messages.filter { $0.state(at: session.now) == .pending }.map(\.id).filter(\.isPlainWord)
+        case .logins: return try ProfileStore.read(from: session.vault).profiles.map(\.name).filter(\.isPlainWord)
+        case nil: return []
         }
-        let all = found ?? []
-        guard let kinds else { return Selection.completions(of: all) }
-        return Selection.completions(of: all.filter { account in account.mechanisms.contains { kinds.contains($0.kindName) } })
-    }
-
-    /// Returns the IDs of the push messages that wait for an answer.
-    static func messages() -> [String] {
-        guard let session = Session.openUnattended() else { return [] }
-        let records = AccountRecords(session.vault)
-        let found = try? records.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
-        return (found ?? []).filter { $0.state(at: session.now) == .pending }.map(\.id).filter(\.isPlainWord)
-    }
-
-    /// Returns the names of the logins.
-    static func profiles() -> [String] {
-        guard let session = Session.openUnattended(), let store = try? ProfileStore.read(from: session.vault) else { return [] }
-        return store.profiles.map(\.name).filter(\.isPlainWord)
     }
 }
 
 extension CompletionKind {
     /// Completes the names and issuers of the accounts that have a mechanism of one of the kinds; without kinds, of all accounts.
-    static func accounts(_ kinds: Set<Mechanism.KindName>? = nil) -> CompletionKind {
-        values { VaultCompletion.accounts(kinds) }
+    static func accounts(_ kinds: Set<Mechanism.KindName> = []) -> CompletionKind {
+        values { VaultCompletion.values(.accounts, kinds) }
     }
 
     /// Completes the IDs of the push messages that wait for an answer.
-    static var messages: CompletionKind { values { VaultCompletion.messages() } }
+    static var messages: CompletionKind { values { VaultCompletion.values(.messages) } }
 
     /// Completes the names of the logins.
-    static var profiles: CompletionKind { values { VaultCompletion.profiles() } }
+    static var profiles: CompletionKind { values { VaultCompletion.values(.logins) } }
 
     /// Completes the names of the journeys of `signet serve` without a configuration file.
     static var starterJourneys: CompletionKind { values { ServerConfiguration.starter.journeys.names } }
