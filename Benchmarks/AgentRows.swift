@@ -22,7 +22,7 @@ enum AgentRows {
             kill(agent.identifier, SIGTERM)
             _ = try? agent.wait()
         }
-        let code = [front, "code", SampleVault.account]
+        let code = [front, "code", SampleAccount.only.name]
         try await waitForAgent(signet, vault)
         let ours = Contender("signet code") { try time($0) { try run(code, vault) } }
         let reference = Contender("a bare program") { try time($0) { try run([bare.path], vault) } }

@@ -20,11 +20,13 @@ enum ProcessRows {
     private static func besideOATHTool(_ vault: SampleVault) async throws -> Row {
         guard let oathtool = ChildProcess.find("oathtool") else { return .skipped(timeName, because: "there is no oathtool") }
         let command = [oathtool, "--totp", "--base32", "-"]
-        try checkCodes(vault, command)
-        let ours = Contender("signet code") { try time($0) { try vault.start(["code", SampleVault.account]).wait() } }
+        let secret = vault.directory + "/secret"
+        try vault.write([SampleAccount.only.secret], to: secret)
+        try checkCodes(vault, command, secret)
+        let ours = Contender("signet code") { try time($0) { try vault.start(["code", SampleAccount.only.name]).wait() } }
         let reference = Contender("oathtool") {
             try time($0) {
-                try ChildProcess(command, environment: vault.environment, input: .file(vault.secretFile), output: .nowhere).wait()
+                try ChildProcess(command, environment: vault.environment, input: .file(secret), output: .nowhere).wait()
             }
         }
         let outcome = try await Race(ours: ours, reference: reference, rounds: 301, slice: .microseconds(1)).run()
@@ -42,11 +44,11 @@ enum ProcessRows {
     /// Checks the printed codes, so that no wrong result is measured.
     ///
     /// The second attempt is for a period that ended between the two.
-    private static func checkCodes(_ vault: SampleVault, _ command: [String]) throws {
+    private static func checkCodes(_ vault: SampleVault, _ command: [String], _ secret: String) throws {
         for _ in 1...2 {
-            let ours = try vault.output(of: vault.start(["code", SampleVault.account], output: .pipe))
+            let ours = try vault.output(of: vault.start(["code", SampleAccount.only.name], output: .pipe))
             let theirs = try vault.output(
-                of: ChildProcess(command, environment: vault.environment, input: .file(vault.secretFile), output: .pipe))
+                of: ChildProcess(command, environment: vault.environment, input: .file(secret), output: .pipe))
             if ours == theirs { return }
         }
         throw BenchError("signet and oathtool make different codes")
@@ -54,11 +56,8 @@ enum ProcessRows {
 
     private static func memory(_ vault: SampleVault) throws -> Row {
         let peaks = try (0..<11).map { _ in
-            try PeakMemory.mebibytes(of: vault.command(["code", SampleVault.account]), vault.environment)
+            try PeakMemory.mebibytes(of: vault.command(["code", SampleAccount.only.name]), vault.environment)
         }
-        return Row(
-            name: memoryName, ratio: peaks.median / memoryLimit, limit: .atMost(1),
-            ours: Row.Figure(name: "signet code", value: peaks.median, unit: "MiB"),
-            reference: Row.Figure(name: "the limit", value: memoryLimit, unit: "MiB"))
+        return Row(memoryName, of: "signet code", peaks.median, atMost: memoryLimit, "MiB")
     }
 }

@@ -57,6 +57,13 @@ extension Row {
         self.reference = reference
     }
 
+    /// A row for a figure beside its limit, in the same unit.
+    init(_ name: String, of measured: String, _ value: Double, atMost limit: Double, _ unit: String) {
+        self.init(
+            name: name, ratio: value / limit, limit: .atMost(1), ours: Figure(name: measured, value: value, unit: unit),
+            reference: Figure(name: "the limit", value: limit, unit: unit))
+    }
+
     /// A row that cannot be measured here.
     static func skipped(_ name: String, because reason: String) -> Row { Row(name: name, skipped: reason) }
 }

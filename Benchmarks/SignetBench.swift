@@ -56,7 +56,7 @@ private enum Group: String, CaseIterable {
         case .message: try await MessageRows.measure()
         case .approval: try await ApprovalRow.measure() + RushRows.measure()
         case .login: try await [LoginRow.measure(), StepRow.measure()] + TokenRows.measure()
-        case .accounts: try await AccountRows.measure()
+        case .accounts: try await AccountRows.measure() + SizeRows.measure(signet: options.signet)
         case .items: try await ItemRows.measure()
         case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]
         case .store: try await StoreRows.measure()
