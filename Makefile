@@ -82,9 +82,9 @@ plain: setup-test ## build everything without a trait, run what is different the
 	    "$$(swift build $(PLAIN) --show-bin-path)/signet"
 
 kills: export SIGNET_KILLS := all
-kills: setup-test ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins
+kills: setup-test ## kill a store's work at every one of its system calls, have the disk fail at each, kill one of two servers among 1,000 logins, and the agent among 10,000 requests
 	@swift build $(DEBUG) --build-tests
-	@swift test $(DEBUG) --skip-build --filter KillTests
+	@swift test $(DEBUG) --skip-build --filter 'KillTests|AgentLoadTests'
 
 # All rounds of the attacks, with a fixed seed and a random one, which is printed: SIGNET_ATTACK_SEED repeats it. They fail
 # after ten minutes. At a terminal an interrupt reaches them only with --foreground, which signals `swift test` alone: it hands the
