@@ -242,8 +242,7 @@ let package = Package(
             name: "signet-bench",
             dependencies: [
                 "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
-                "SignetStorage",
-                "SignetTesting", "TestSupport",
+                "SignetStorage", "SignetDesktop", "SignetTesting", "AgentWire", "TestSupport",
                 .target(name: "CTSS2", condition: .when(platforms: [.linux])),
                 crypto, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],

@@ -29,13 +29,7 @@ final class MeasuredServer {
     }
 
     /// Returns its resident memory now, in MiB.
-    func residentMebibytes() throws -> Double {
-        let text = try String(contentsOfFile: "/proc/\(process.identifier)/status", encoding: .utf8)
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
-            let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) })
-        else { throw BenchError("the system does not say how much memory a process has") }
-        return kibibytes / 1024
-    }
+    func residentMebibytes() throws -> Double { try ProcessUsage.residentMebibytes(of: process.identifier) }
 
     deinit { directory.remove() }
 

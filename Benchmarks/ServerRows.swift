@@ -27,16 +27,9 @@ enum ServerRows {
             try server.stop()
         }
         return [
-            row("signet serve, from its start to its first answer", times.median, startLimit, "s"),
-            row("signet serve, idle memory", sizes.median, idleLimit, "MiB"),
+            Row("signet serve, from its start to its first answer", of: "signet serve", times.median, atMost: startLimit, "s"),
+            Row("signet serve, idle memory", of: "signet serve", sizes.median, atMost: idleLimit, "MiB"),
         ]
-    }
-
-    /// A figure beside its limit.
-    static func row(_ name: String, _ value: Double, _ limit: Double, _ unit: String) -> Row {
-        Row(
-            name: name, ratio: value / limit, limit: .atMost(1), ours: Row.Figure(name: "signet serve", value: value, unit: unit),
-            reference: Row.Figure(name: "the limit", value: limit, unit: unit))
     }
 
     // MARK: Logins

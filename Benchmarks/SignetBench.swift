@@ -51,7 +51,9 @@ private enum Group: String, CaseIterable {
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
         case .process: try await ProcessRows.measure(signet: options.signet)
-        case .agent: try await AgentRows.measure(signet: options.signet)
+        case .agent:
+            try await AgentRows.measure(signet: options.signet) + [AgentLoadRow.measure(signet: options.signet)]
+                + AgentPushRows.measure(signet: options.signet)
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
         case .approval: try await ApprovalRow.measure() + RushRows.measure()

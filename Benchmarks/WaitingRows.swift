@@ -34,7 +34,9 @@ enum WaitingRows {
             let polled = try await whilePolling(steps, login) { try await answers(of: person) }
             try server.stop()
             return [
-                ServerRows.row("signet serve with \(logins) waiting push logins, memory", memory, memoryLimit, "MiB"),
+                Row(
+                    "signet serve with \(logins) waiting push logins, memory", of: "signet serve", memory, atMost: memoryLimit,
+                    "MiB"),
                 row("an answer to a push, \(logins) other logins waiting, beside it alone", crowded, alone, .atMost(2)),
                 // For the record: these polls are 2,000 requests a second, made on the cores that answer them. The ratio is that of a
                 // machine at work on both, and the server's part of it was not measured from another one; so the limit of 2, which is
