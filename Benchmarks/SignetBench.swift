@@ -5,7 +5,7 @@ import SignetCore
 ///
 /// `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]
+///     signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -45,12 +45,13 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, agent, code, message, approval, login, accounts, store, items, vault, hardware, server
+    case process, peers, agent, code, message, approval, login, accounts, store, items, vault, hardware, server
     case serverState = "server-state"
 
     func measure(_ options: Options) async throws -> [Row] {
         switch self {
         case .process: try await ProcessRows.measure(signet: options.signet)
+        case .peers: try await PeerRows.measure(signet: options.signet)
         case .agent:
             try await AgentRows.measure(signet: options.signet) + [AgentLoadRow.measure(signet: options.signet)]
                 + AgentPushRows.measure(signet: options.signet)
@@ -79,7 +80,7 @@ private struct Options: Sendable {
     var groups = Group.allCases
 
     private static let usage =
-        "usage: signet-bench --signet PATH [--output FILE] [--only process|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]"
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()
