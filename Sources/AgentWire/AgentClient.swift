@@ -15,7 +15,7 @@ package struct AgentClient: Sendable {
     ///
     /// It includes the time in which the user confirms the operation.
     package static let operationTimeout = 120
-    /// The time to wait for the state of an agent, in seconds.
+    /// The time to wait for the state of an agent, and for a code for which the user is not asked, in seconds.
     package static let statusTimeout = 2
 
     /// Creates a client.
@@ -48,10 +48,9 @@ package struct AgentClient: Sendable {
 
 /// A connection to `signet agent`.
 ///
-/// The agent ends it after the reply, unless the request was `status` or one of a view. A command asks for the state before an
-/// operation, to find an agent that does not answer. A view asks again and again, and the consent that the user gave to its first
-/// request counts as long as its connection. Requests are sent one after the other: the caller waits for the reply before the next
-/// one.
+/// The agent ends it after the reply, unless the request is one of a view. A view asks again and again, and the consent that the
+/// user gave to its first request counts as long as its connection. Requests are sent one after the other: the caller waits for
+/// the reply before the next one.
 package final class AgentLink: Sendable {
     /// The failure of a request.
     package typealias Failure = AgentClient.Failure
@@ -69,10 +68,6 @@ package final class AgentLink: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sets the time to wait for each later reply.
-    /// - Parameter timeout: The time in seconds.
-    package func wait(_ timeout: Int) { Self.limit(descriptor, timeout) }
-
     /// Sends a request and returns the reply.
     /// - Throws: ``AgentClient/Failure``.
     package func reply(to request: AgentRequest) throws(Failure) -> AgentReply {
@@ -87,20 +82,16 @@ package final class AgentLink: Sendable {
 
     private static func connected(_ path: String, _ timeout: Int) throws(Failure) -> Int32 {
         guard let descriptor = AgentSocket.new() else { throw .noAgent }
-        limit(descriptor, timeout)
+        var limit = timeval()
+        limit.tv_sec = .init(timeout)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let result = AgentSocket.withAddress(path) { connect(descriptor, $0, $1) }
         guard result == 0, AgentSocket.peerUser(of: descriptor) == getuid() else {
             close(descriptor)
             throw .noAgent
         }
         return descriptor
-    }
-
-    private static func limit(_ descriptor: Int32, _ timeout: Int) {
-        var limit = timeval()
-        limit.tv_sec = .init(timeout)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) throws(Failure) {

@@ -19,6 +19,10 @@ package enum AgentReply: Sendable, Hashable {
         case unsupported
         /// The agent serves as many clients as it can.
         case busy
+        /// The agent asks the user before this operation, and the request does not wait for the user.
+        case asks
+        /// The client waits no longer.
+        case late
     }
 
     /// Reads a reply; returns nil when the message is not a reply.

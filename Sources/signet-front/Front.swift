@@ -38,21 +38,25 @@ enum Front {
     /// Returns the agent's reply; nil when no agent has begun the operation.
     private static func reply(to name: String) -> AgentReply? {
         guard let path = AgentSocket.path(environmentValue) else { return nil }
-        let home = AgentHome(environmentValue)
-        func request(_ operation: String, _ arguments: [[UInt8]]) -> AgentRequest {
-            AgentRequest(version: AgentVersion.current, home: home, operation: operation, arguments: arguments)
-        }
-        // An agent that does not answer at once is stopped; it is not asked for a code.
-        guard let link = try? AgentLink(AgentClient(path: path), within: AgentClient.statusTimeout),
-            (try? link.reply(to: request("status", []))) != nil
-        else { return nil }
+        let (client, time) = (AgentClient(path: path), AgentClient.statusTimeout)
+        var isUserAsked = false
         do throws(AgentClient.Failure) {
-            link.wait(AgentClient.operationTimeout)
-            return try link.reply(to: request("code", [Array(name.utf8)]))
+            let atOnce = request("code-at-once", [name, AgentDeadline(secondsFromNow: time).text])
+            let reply = try client.reply(to: atOnce, within: time)
+            guard reply == .declined(.asks) else { return reply }
+            isUserAsked = true
+            return try client.reply(to: request("code", [name]))
         } catch {
-            guard let failure = AgentFailure(error) else { return nil }
+            // An agent that does not answer in time is stopped, and declines the request later.
+            guard error != .timedOut || isUserAsked, let failure = AgentFailure(error) else { return nil }
             return .failure(failure)
         }
+    }
+
+    private static func request(_ operation: String, _ arguments: [String]) -> AgentRequest {
+        AgentRequest(
+            version: AgentVersion.current, home: AgentHome(environmentValue), operation: operation,
+            arguments: arguments.map { Array($0.utf8) })
     }
 
     private static func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

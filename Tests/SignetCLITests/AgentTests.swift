@@ -217,21 +217,26 @@ struct AgentTests {
         }
     }
 
-    @Test("A client asks for the state and then for a code over one connection, which the agent ends after the code")
-    func keepsConnectionAfterStatus() async throws {
+    @Test("A code at once is declined when the agent asks the user, and after the time of its request")
+    func declinesCodeAtOnce() async throws {
         try await CommandLineFixture.with { cli in
-            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
             let agent = try await RunningAgent.start(cli)
-            let link = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
-            for operation in ["status", "status"] {
-                let reply = try link.reply(to: agent.request(operation))
-                #expect(reply.isResult)
-            }
-            link.wait(AgentClient.operationTimeout)
-            let code = try link.reply(to: agent.request("code", ["mira"]))
+            let inTime = AgentDeadline(secondsFromNow: 60).text
+            let code = try agent.reply(to: "code-at-once", ["mira", inTime])
             #expect(code.isResult)
-            #expect(throws: AgentClient.Failure.self) { try link.reply(to: agent.request("status")) }
+            for deadline in [AgentDeadline(secondsFromNow: 0).text, "0", "", "soon"] {
+                let late = try agent.reply(to: "code-at-once", ["mira", deadline])
+                #expect(late == .declined(.late))
+            }
             await agent.process.stop()
+            let asking = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let asked = try asking.reply(to: "code-at-once", ["mira", inTime])
+            #expect(asked == .declined(.asks) && questions(cli) == [])
+            await asking.process.stop()
+            // Only the first request has used up a code.
+            let next = try await cli.signet("code", "mira", "--json").succeeds().json["counter"]
+            #expect(next == .integer(1))
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SignetCore
 import SignetTesting
 import TestSupport
 import Testing
@@ -61,6 +62,38 @@ struct FrontTests {
             try await agent.signet("lock").succeeds()
             let other = try await cli.start(["code", "mira"], program: program, environment: agent.environment).end().succeeds()
             #expect(other.line == "full 2 code mira")
+            await agent.process.stop()
+        }
+    }
+
+    @Test("A stopped agent leaves the code to the full program, and uses up none when it goes on")
+    func leavesCodeOfStoppedAgent() async throws {
+        try await CommandLineFixture.with { cli in
+            let program = try Self.installed(cli)
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            kill(agent.process.identifier, SIGSTOP)
+            let outcome = try await cli.start(["code", "mira"], program: program, environment: agent.environment).end()
+            kill(agent.process.identifier, SIGCONT)
+            try outcome.succeeds()
+            #expect(outcome.line == "full 2 code mira")
+            // The agent answers in the order of its connections.
+            try await agent.signet("agent", "status").succeeds()
+            await agent.process.stop()
+            let next = try await cli.signet("code", "mira", "--json").succeeds().json["counter"]
+            #expect(next == .integer(0))
+        }
+    }
+
+    @Test("An agent that asks the user is waited for")
+    func waitsForConfirmation() async throws {
+        try await CommandLineFixture.with { cli in
+            let program = try Self.installed(cli)
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let ask = try cli.write("#!/bin/sh\nsleep 3\n".utf8, to: "ask", mode: 0o700)
+            let agent = try await RunningAgent.start(cli, "--confirm-with", ask)
+            let code = try await cli.start(["code", "mira"], program: program, environment: agent.environment).end().succeeds()
+            #expect(code.line.wholeMatch(of: #/[0-9]{6}/#) != nil)
             await agent.process.stop()
         }
     }

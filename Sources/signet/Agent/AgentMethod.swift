@@ -10,6 +10,9 @@ import SignetStorage
 enum AgentMethod: String, CaseIterable {
     /// The code of an account by name. Arguments: the name. Result: the digits.
     case code
+    /// The same as ``code`` for a client that waits for two seconds, which is too short for a question to the user. Arguments: the
+    /// name, and the `AgentDeadline`.
+    case codeAtOnce = "code-at-once"
     /// The code of a mechanism. Arguments: the ID of the mechanism, and `current` or `next`.
     case codeOfMechanism = "code-of-mechanism"
     case currentCodes = "current-codes"
@@ -35,6 +38,12 @@ struct AgentOperation: Sendable {
     /// True when the connection of the client stays open after the reply.
     var isOfView: Bool { method == .codesOfView }
 
+    /// True when the client does not wait until the user has answered a question.
+    var isAtOnce: Bool { method == .codeAtOnce }
+
+    /// The time until which an operation that ``isAtOnce`` may begin; nil for a request without one.
+    var deadline: AgentDeadline? { AgentDeadline(argument(1)) }
+
     /// Reads a request; returns nil for an operation that the agent does not have, and for arguments that are not UTF-8.
     init?(_ request: AgentRequest) {
         guard let method = AgentMethod(rawValue: request.operation) else { return nil }
@@ -47,7 +56,7 @@ struct AgentOperation: Sendable {
     /// The words for the operation in the question of `--confirm-with`; nil for one that is not asked for.
     var use: TerminalText? {
         switch method {
-        case .code: "the code of '\(argument(0))'"
+        case .code, .codeAtOnce: "the code of '\(argument(0))'"
         case .codeOfMechanism: "a code of the vault"
         case .currentCodes: "all codes of the vault"
         case .codesOfView: "all codes of the vault as long as it runs"
@@ -66,7 +75,7 @@ struct AgentOperation: Sendable {
     func perform(in session: Session, presence: ClientPresence) async throws -> [[UInt8]] {
         let authenticator = OpenedAuthenticator(session: session)
         switch method {
-        case .code:
+        case .code, .codeAtOnce:
             let found = try await AccountCodes(authenticator).code(argument(0), asks: false)
             return [Array(found.code.digits.utf8)]
         case .codeOfMechanism:

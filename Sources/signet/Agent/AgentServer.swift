@@ -64,8 +64,8 @@ struct AgentServer: Sendable {
                 timeout.cancel()
                 let reply = isFree ? await reply(to: message.request, over: &connection) : .declined(.busy)
                 try await outbound.write(ByteBuffer(bytes: reply.message.bytes))
-                guard let time = connection.timeForNext else { return }
-                timeout = Self.closing(channel, after: time)
+                guard connection.isOfView else { return }
+                timeout = Self.closing(channel, after: Self.viewTimeout)
             }
         }
     }
@@ -94,8 +94,8 @@ struct AgentServer: Sendable {
     private struct Connection {
         /// The process of the client; nil when it has ended.
         let peer: AgentPeer?
-        /// The time to wait for another request; nil to end the connection after the reply.
-        var timeForNext: TimeAmount?
+        /// True when the connection stays open after the reply.
+        var isOfView = false
         /// The unlocked vault for which the user has consented to all requests of a view; nil before, and after it was locked.
         private weak var allowedVault: Vault?
 
@@ -110,17 +110,13 @@ struct AgentServer: Sendable {
 
     /// Returns the reply to a request; nil is a message of another format.
     private func reply(to request: AgentRequest?, over connection: inout Connection) async -> AgentReply {
-        connection.timeForNext = nil
+        connection.isOfView = false
         guard let request, request.version == AgentVersion.current else { return .declined(.otherVersion) }
         guard let directory = VaultDirectory(environment: request.home.environment), vault.directory.isSame(as: directory) else {
             return .declined(.otherVault)
         }
         do {
-            if let result = try await AgentControl(vault: vault).result(of: request) {
-                // A command that has asked for the state sends its operation next.
-                if request.operation == AgentControl.Name.status.rawValue { connection.timeForNext = Self.requestTimeout }
-                return .result(result)
-            }
+            if let result = try await AgentControl(vault: vault).result(of: request) { return .result(result) }
             guard let operation = AgentOperation(request) else { return .declined(.unsupported) }
             return try await reply(to: operation, over: &connection)
         } catch {
@@ -131,13 +127,17 @@ struct AgentServer: Sendable {
     /// Performs an operation, after the consent of the user if the agent asks for it.
     private func reply(to operation: AgentOperation, over connection: inout Connection) async throws -> AgentReply {
         guard vault.isUnlocked else { return .declined(.locked) }
+        if operation.isAtOnce {
+            guard confirmation == nil else { return .declined(.asks) }
+            guard operation.deadline?.isOver == false else { return .declined(.late) }
+        }
         let isAllowed = operation.isOfView && connection.allowsView(of: vault.session)
         if let use = operation.use, !isAllowed { try await confirmation?.confirm(use) }
         // The vault may have been locked while the user was asked.
         guard let session = vault.sessionForUse() else { return .declined(.locked) }
         if operation.isOfView {
             connection.allowView(of: session)
-            connection.timeForNext = Self.viewTimeout
+            connection.isOfView = true
         }
         let presence = ClientPresence(environment: environment, client: connection.peer)
         return try await perform(operation, in: session, presence)
