@@ -37,7 +37,8 @@ enum Front {
 
     /// Returns the agent's reply; nil when no agent has begun the operation.
     private static func reply(to name: String) -> AgentReply? {
-        guard let path = AgentSocket.path(environmentValue) else { return nil }
+        // The full program checks a level of protection that the environment requires.
+        guard environmentValue("SIGNET_REQUIRE") == nil, let path = AgentSocket.path(environmentValue) else { return nil }
         let (client, time) = (AgentClient(path: path), AgentClient.statusTimeout)
         var isUserAsked = false
         do throws(AgentClient.Failure) {
@@ -47,7 +48,8 @@ enum Front {
             isUserAsked = true
             return try client.reply(to: request("code", [name]))
         } catch {
-            // An agent that does not answer in time is stopped, and declines the request later.
+            // An agent that is stopped declines the request later. One that is slow may use up a code of a counter for it; the full
+            // program then makes the next one.
             guard error != .timedOut || isUserAsked, let failure = AgentFailure(error) else { return nil }
             return .failure(failure)
         }

@@ -9,7 +9,8 @@ enum AgentAccess {
     ///
     /// A passphrase that the user types is handed to the agent, if one runs, so that it is asked for once.
     /// - Parameters:
-    ///   - options: The options for the vault. With a descriptor for the passphrase the agent is not asked.
+    ///   - options: The options for the vault. With a descriptor for the passphrase the agent is not asked, and neither when the
+    ///     environment requires a level of protection, which the command checks when it opens the vault.
     ///   - trust: The options for servers' certificates. With a file of authorities the agent is not asked.
     ///   - asksAgent: False for a command that does what the agent does not do.
     ///   - lookup: True for a command that finds one account by its name (``Session/open(_:trust:acceptingRollback:anyLevel:lookup:)``).
@@ -18,8 +19,10 @@ enum AgentAccess {
     static func authenticator(
         _ options: VaultOptions?, trust: TrustOptions? = nil, asksAgent: Bool = true, lookup: Bool = false
     ) throws -> any VaultAuthenticator {
+        let environment = ProcessInfo.processInfo.environment
         guard asksAgent, options?.passphraseDescriptor == nil, try trust?.authorityFile() == nil,
-            let agent = AgentConnection(ProcessInfo.processInfo.environment), let state = try state(of: agent)
+            environment[ProtectionLevel.environmentVariable] == nil, let agent = AgentConnection(environment),
+            let state = try state(of: agent)
         else { return OpenedAuthenticator(session: try Session.open(options, trust: trust, lookup: lookup)) }
         var current = state
         // A vault that needs no question is unlocked again, unless the user or the session has locked it.
