@@ -217,6 +217,51 @@ struct AgentTests {
         }
     }
 
+    @Test("After another process has rotated the key of the vault the agent opens it again, and misses no account")
+    func opensVaultAgainAfterRotation() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            try await cli.signet("vault", "key", "rotate").succeeds()
+            for command in [["accounts"], ["codes"], ["code", "mira"]] {
+                try await agent.signet(arguments: command).succeeds()
+            }
+            let status = try await agent.signet("agent", "status", "--json").succeeds()
+            #expect(status.json["state"]?.string == "unlocked")
+            await agent.process.stop()
+        }
+    }
+
+    @Test("When another vault is put into the directory the agent gives no code of the former one")
+    func refusesReplacedVault() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Former", account: "mira")).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            try FileManager.default.moveItem(atPath: cli.home, toPath: cli.home + ".former")
+            let reply = try agent.reply(to: "code", ["mira"])
+            #expect(reply == .declined(.locked))
+            try await cli.signet("init", "--protect", "keyfile").succeeds()
+            try await cli.signet("enroll", OATHSample.uri(issuer: "Later", account: "mira")).succeeds()
+            let accounts = try await agent.signet("accounts").succeeds().output
+            #expect(accounts.contains("Later") && !accounts.contains("Former"))
+            let list = try agent.reply(to: "accounts")
+            #expect(list.isResult)
+            await agent.process.stop()
+        }
+    }
+
+    @Test("A command whose environment requires a level of protection opens the vault itself")
+    func leavesRequiredLevelToCommand() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let agent = try await RunningAgent.start(cli)
+            let environment = agent.environment.merging(["SIGNET_REQUIRE": "hardware"]) { $1 }
+            let outcome = try await cli.signet("code", "mira", environment: environment)
+            outcome.fails(78, "hardware")
+            await agent.process.stop()
+        }
+    }
+
     @Test("A code at once is declined when the agent asks the user, and after the time of its request")
     func declinesCodeAtOnce() async throws {
         try await CommandLineFixture.with { cli in

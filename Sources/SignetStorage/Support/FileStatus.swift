@@ -11,6 +11,19 @@ package struct FileStatus: Sendable {
     package let isOwn: Bool
     /// The size of the file in bytes.
     package let size: Int
+    /// The numbers of the file system and of the file in it, by which two paths are known to lead to one file.
+    package let identity: Identity
+
+    /// The identity of a file.
+    package struct Identity: Sendable, Hashable {
+        private let device: UInt64
+        private let inode: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(truncatingIfNeeded: status.st_ino)
+        }
+    }
 
     /// Reads the status of an open file; nil if the system call fails.
     package init?(of descriptor: Int32) {
@@ -37,5 +50,6 @@ package struct FileStatus: Sendable {
         permissions = UInt32(status.st_mode) & 0o7777
         isOwn = status.st_uid == geteuid()
         size = Int(status.st_size)
+        identity = Identity(status)
     }
 }

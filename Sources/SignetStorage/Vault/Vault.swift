@@ -78,6 +78,16 @@ public final class Vault: RecordStore, QuickReading, DeferredWriting {
         }
     }
 
+    /// Checks that the store has this vault, with the key that this process knows.
+    ///
+    /// A list reports the records of another key as damaged, so a process that keeps a vault open checks this first.
+    /// - Throws: ``StoreError/Code/keyMismatch`` when another process has rotated the key; ``StoreError/Code/noVault``,
+    ///   ``StoreError/Code/rolledBack`` and ``StoreError/Code/corrupt`` when the vault was removed, replaced or changed.
+    package func requireCurrent() throws(StoreError) {
+        let epoch = header.epoch
+        try store.read { (records: any RecordReader) throws(StoreError) in _ = try current(in: records, since: epoch) }
+    }
+
     /// Reads and changes records in one transaction.
     ///
     /// It is as durable as the underlying store. A transaction that neither puts nor removes a record writes nothing.

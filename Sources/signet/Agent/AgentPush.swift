@@ -47,7 +47,8 @@ struct AgentPush: Sendable {
     private func follow(_ session: Session) async {
         var listeners: [String: Task<Void, Never>] = [:]
         while !Task.isCancelled {
-            if let found = try? await OpenedAuthenticator(session: session).accounts() {
+            vault.lockUnlessCurrent()
+            if vault.isUnlocked, let found = try? await OpenedAuthenticator(session: session).accounts() {
                 let mechanisms = found.flatMap { account in
                     account.mechanisms.compactMap { $0.push == nil ? nil : ($0.uid, account) }
                 }

@@ -115,6 +115,7 @@ struct AgentServer: Sendable {
         guard let directory = VaultDirectory(environment: request.home.environment), vault.directory.isSame(as: directory) else {
             return .declined(.otherVault)
         }
+        vault.lockUnlessCurrent()
         do {
             if let result = try await AgentControl(vault: vault).result(of: request) { return .result(result) }
             guard let operation = AgentOperation(request) else { return .declined(.unsupported) }

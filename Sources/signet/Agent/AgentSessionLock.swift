@@ -44,7 +44,9 @@ struct AgentSessionLock: Sendable {
         // The session may still be locked.
         case .wake: break
         // A vault with a passphrase stays locked until a command asks for the passphrase.
-        case .unlock: if vault.lockReason == .session, let opened = Session.openUnattended() { vault.unlock(opened) }
+        case .unlock:
+            let count = vault.lockCount
+            if vault.lockReason == .session, let opened = Session.openUnattended() { vault.unlock(opened, since: count) }
         }
     }
 }

@@ -21,6 +21,10 @@ final class AgentVault: Sendable {
 
     private struct State {
         var session: Session?
+        /// The identity of the vault's file when it was unlocked.
+        var file: FileStatus.Identity?
+        /// The number of times that the user or the session has locked the vault, unlocked or not.
+        var lockCount = 0
         var reason = LockReason.idle
         /// The time of the last operation, or of the unlocking.
         var lastUse = ContinuousClock.now
@@ -73,14 +77,38 @@ final class AgentVault: Sendable {
     /// Ends what ``beginUnlocking()`` has begun.
     func endUnlocking() { isUnlocking.withLock { $0 = false } }
 
-    /// Unlocks the vault with a session that a command has opened.
-    func unlock(_ session: Session) {
+    /// The number of times that the user or the session has locked the vault so far.
+    var lockCount: Int { state.withLock { $0.lockCount } }
+
+    /// Unlocks the vault with a session that was opened for it.
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - count: The ``lockCount`` before the session was opened. The vault stays locked when it was locked since.
+    func unlock(_ session: Session, since count: Int) {
         MemoryProtection.lockKeys(of: session.vault)
         var session = session
         session.authorityFile = authorityFile
+        let file = identity
         change { [session] state in
-            (state.session, state.lastUse) = (session, .now)
-            return true
+            if state.lockCount == count { (state.session, state.file, state.lastUse) = (session, file, .now) }
+            return state.session != nil
+        }
+    }
+
+    /// The identity of the file in the directory of the vault.
+    private var identity: FileStatus.Identity? { FileStatus(at: directory.recordsPath, followsLinks: true)?.identity }
+
+    /// Locks the vault when another one is in its directory now, and when another process has rotated its key.
+    func lockUnlessCurrent() {
+        let (session, file) = state.withLock { ($0.session, $0.file) }
+        guard let session else { return }
+        guard file == identity else { return lock(.idle) }
+        do throws(StoreError) {
+            try session.vault.requireCurrent()
+        } catch {
+            // Other failures, such as a busy database, say nothing about the key. The operation meets and reports them.
+            let isOther: Set<StoreError.Code> = [.keyMismatch, .noVault, .rolledBack, .corrupt]
+            if isOther.contains(error.code) { lock(.idle) }
         }
     }
 
@@ -90,6 +118,7 @@ final class AgentVault: Sendable {
     func lock(_ reason: LockReason) {
         change { state in
             if state.session != nil || reason != .idle { state.reason = reason }
+            if reason != .idle { state.lockCount += 1 }
             state.session = nil
             return false
         }

@@ -59,7 +59,7 @@ extension Agent {
         }
 
         func run() async throws {
-            // A vault that does not exist yet is unlocked by the command that creates it.
+            // A vault that does not exist yet is unlocked by the first command that needs it.
             let directory = try Session.directory()
             MemoryProtection.forbidReading()
             let confirmation = try confirmWith.map { try ProgramConfirmation($0) }
@@ -99,9 +99,11 @@ extension Agent {
         /// Without either, as in a service of systemd, the vault stays locked.
         private func unlock(_ vault: AgentVault) throws {
             guard vault.directory.holdsVault else { return }
-            if options.passphraseDescriptor == nil, let session = Session.openUnattended() { return vault.unlock(session) }
+            if options.passphraseDescriptor == nil, let session = Session.openUnattended() {
+                return vault.unlock(session, since: 0)
+            }
             guard options.passphrase.isUsable else { return }
-            vault.unlock(try Session.open(options).forgettingPassphrase())
+            vault.unlock(try Session.open(options).forgettingPassphrase(), since: 0)
         }
     }
 

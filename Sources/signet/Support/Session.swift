@@ -96,7 +96,7 @@ struct Session {
         let protectors = Session.protectors(directory, nil)
         let unattended = Protection.allCases.filter { $0 != .keyfile && $0 != .passphrase }.map(protectors.protector)
         guard let level = try? protectors.requiredLevel,
-            let vault = try? directory.openVault(protectors: unattended, timeout: 1),
+            let vault = try? directory.openVault(protectors: unattended),
             (try? vault.protection.require(level)) != nil
         else { return nil }
         return Session(vault: vault, protectors: protectors, authorityFile: nil)

@@ -39,6 +39,11 @@ struct RunningAgent: Sendable {
 
     /// Runs a command that can use the agent.
     func signet(_ arguments: String..., input: TestProcess.Input = .nothing) async throws -> Outcome {
+        try await signet(arguments: arguments, input: input)
+    }
+
+    /// Runs a command that can use the agent.
+    func signet(arguments: [String], input: TestProcess.Input = .nothing) async throws -> Outcome {
         try await TaskLimiter.processes.pass {
             try await cli.start(arguments, input: input, environment: environment).end()
         }
