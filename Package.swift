@@ -134,7 +134,7 @@ let package = Package(
         // The libraries that an app imports, above storage and network.
         .target(
             name: "SignetAuthenticator",
-            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", crypto, cryptoExtras], swiftSettings: rules),
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", crypto, cryptoExtras, asn1], swiftSettings: rules),
         .target(
             name: "SignetTransfer",
             dependencies: ["SignetCore", "SignetStorage", "SignetAuthenticator", crypto, cryptoExtras], swiftSettings: rules),

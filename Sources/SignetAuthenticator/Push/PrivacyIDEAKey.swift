@@ -42,7 +42,7 @@ struct PrivacyIDEAKey {
     static func serverKey(_ text: String) -> [UInt8]? {
         let digits = text.filter { !$0.isWhitespace }
         guard digits.utf8.count <= 4096, let bytes = try? Base64.decode(digits),
-            let key = try? _RSA.Signing.PublicKey(derRepresentation: bytes), key.keySizeInBits <= 16_384
+            let key = _RSA.Signing.PublicKey(pkcs1: bytes)
         else { return nil }
         return Array(key.pkcs1DERRepresentation)
     }
@@ -50,7 +50,7 @@ struct PrivacyIDEAKey {
     /// Returns true when the signature of a text was made with the server's private key.
     static func isSignature(_ signature: String, of text: String, by serverKey: [UInt8]) -> Bool {
         guard signature.utf8.count <= 4096, let bytes = try? Base32.decode(signature),
-            let key = try? _RSA.Signing.PublicKey(derRepresentation: serverKey)
+            let key = _RSA.Signing.PublicKey(pkcs1: serverKey)
         else { return false }
         return key.isValidSignature(
             _RSA.Signing.RSASignature(rawRepresentation: bytes), for: SHA256.hash(data: Array(text.utf8)),
