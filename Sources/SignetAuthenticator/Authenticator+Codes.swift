@@ -20,12 +20,26 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``,
     ///   ``AuthenticatorError/Code/wrongKind``, ``AuthenticatorError/Code/counterExhausted``.
     public func code(for mechanismUID: String, by time: CodeTime = .device) async throws -> OneTimeCode {
+        try await code(for: mechanismUID, by: time) {}
+    }
+
+    /// Generates the current code of a mechanism like ``code(for:by:)``, unless its counter may not be used any more.
+    /// - Parameters:
+    ///   - mechanismUID: The ID of the mechanism.
+    ///   - time: The clock of a time-based code.
+    ///   - permit: Called in the transaction that uses up a counter, right before the new counter is saved. With an error the
+    ///     counter stays as it was. It is not called for a time-based code.
+    /// - Returns: The code.
+    /// - Throws: The errors of ``code(for:by:)`` and of `permit`.
+    package func code(
+        for mechanismUID: String, by time: CodeTime = .device, permit: @escaping @Sendable () throws -> Void
+    ) async throws -> OneTimeCode {
         let source = try await store.fetch(.codeSource(mechanismUID))
         try await refuseIfLocked(source.account)
         guard case .counter = source.settings.factor else {
             return source.settings.code(at: try await now(by: time, for: source.account))
         }
-        return try await store.perform(.reserveCounter(mechanismUID)).settings.code(at: clock.now)
+        return try await store.perform(.reserveCounter(mechanismUID, permit: permit)).settings.code(at: clock.now)
     }
 
     /// Moves an HOTP counter forward to the value that the server expects next.

@@ -46,6 +46,25 @@ struct CodeTests {
                 == .counter(7))
     }
 
+    private struct NotPermitted: Error {}
+
+    @Test("A counter that may not be used any more in its transaction stays as it was", arguments: StoreKind.allCases)
+    func keepsCounterWithoutPermit(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let fixture = AuthenticatorFixture(store: store)
+            let hotp = try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+            let second = try await fixture.authenticator.enroll(uri: Sample.totp).mechanisms.first { $0.uid != hotp }
+            let totp = try #require(second).uid
+            let refusing: @Sendable () throws -> Void = { throw NotPermitted() }
+            await #expect(throws: NotPermitted.self) { try await fixture.authenticator.code(for: hotp, permit: refusing) }
+            let permitted = try await fixture.authenticator.code(for: hotp) {}
+            #expect(permitted.basis == .counter(7))
+            // A time-based code uses up nothing.
+            let timed = try await fixture.authenticator.code(for: totp, permit: refusing)
+            #expect(timed.digits == "867205")
+        }
+    }
+
     @Test("A code requires an existing mechanism that generates codes")
     func refusesCodeForWrongMechanism() async throws {
         let fixture = AuthenticatorFixture()

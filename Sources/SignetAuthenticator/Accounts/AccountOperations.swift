@@ -98,8 +98,12 @@ extension AccountOperation where Failure == any Error {
     ///
     /// Returns the settings that generate the code of the old counter, and the mechanism with the new counter. Show the code only
     /// after the transaction is durable.
+    /// - Parameters:
+    ///   - uid: The ID of the mechanism.
+    ///   - permit: Called in the transaction, right before the new counter is saved. With an error the counter stays as it was.
+    /// - Returns: An operation that throws ``AuthenticatorError``, and the errors of `permit`.
     package static func reserveCounter(
-        _ uid: String
+        _ uid: String, permit: @escaping @Sendable () throws -> Void = {}
     ) -> Self where Value == (settings: OATHSettings, mechanism: Mechanism) {
         Self { records in
             var (mechanism, settings) = try records.oathMechanism(uid)
@@ -109,6 +113,7 @@ extension AccountOperation where Failure == any Error {
                 throw AuthenticatorError(.counterExhausted, "the counter has reached its end; enroll the account again")
             }
             mechanism.kind = .oath(settings)
+            try permit()
             try records.save(mechanism)
             return (reserved, mechanism)
         }

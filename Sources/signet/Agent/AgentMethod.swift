@@ -35,6 +35,9 @@ struct AgentOperation: Sendable {
     private let method: AgentMethod
     private let arguments: [String]
 
+    /// The error of an operation that was not performed, because its ``deadline`` is over.
+    struct Late: Error {}
+
     /// True when the connection of the client stays open after the reply.
     var isOfView: Bool { method == .codesOfView }
 
@@ -71,9 +74,10 @@ struct AgentOperation: Sendable {
     ///   - session: The unlocked vault.
     ///   - presence: Checks the user's presence for a biometric message.
     /// - Returns: The fields of the result.
-    /// - Throws: The errors of the operation.
+    /// - Throws: The errors of the operation; ``Late`` when its deadline ended before a counter was used up.
     func perform(in session: Session, presence: ClientPresence) async throws -> [[UInt8]] {
-        let authenticator = OpenedAuthenticator(session: session)
+        let deadline = isAtOnce ? deadline : nil
+        let authenticator = OpenedAuthenticator(session: session) { if deadline?.isOver == true { throw Late() } }
         switch method {
         case .code, .codeAtOnce:
             let found = try await AccountCodes(authenticator).code(argument(0), asks: false)

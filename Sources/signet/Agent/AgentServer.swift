@@ -153,6 +153,8 @@ struct AgentServer: Sendable {
             // Another process has rotated the vault's key, so the vault must be opened again.
             vault.lock(.idle)
             return .declined(.locked)
+        } catch is AgentOperation.Late {
+            return .declined(.late)
         }
     }
 }

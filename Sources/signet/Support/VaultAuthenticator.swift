@@ -56,6 +56,10 @@ extension VaultAuthenticator {
 /// The accounts of a vault that this process has opened.
 struct OpenedAuthenticator: VaultAuthenticator {
     let session: Session
+    /// Called in the transaction that uses up a counter, right before the new counter is saved.
+    ///
+    /// With an error the counter stays as it was.
+    var permitCounter: @Sendable () throws -> Void = {}
 
     func forView() -> any VaultAuthenticator { self }
 
@@ -71,7 +75,7 @@ struct OpenedAuthenticator: VaultAuthenticator {
 
     func code(for mechanismUID: String, period: AccountCodes.Period) async throws -> OneTimeCode {
         try await session.offline { authenticator in
-            guard period == .next else { return try await authenticator.code(for: mechanismUID) }
+            guard period == .next else { return try await authenticator.code(for: mechanismUID, permit: permitCounter) }
             let mechanisms = try await authenticator.accounts().flatMap(\.mechanisms)
             guard let settings = mechanisms.first(where: { $0.uid == mechanismUID })?.oath, case .time = settings.factor else {
                 throw Failure(
