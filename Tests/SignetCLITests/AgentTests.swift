@@ -182,37 +182,27 @@ struct AgentTests {
         }
     }
 
-    /// A program for --confirm-with that allows each use, and adds a line with the question to the file `questions`.
-    private func confirming(_ cli: CommandLineFixture) throws -> String {
-        try cli.write("#!/bin/sh\necho \"$1\" >> '\(cli.directory.file("questions"))'\n".utf8, to: "ask", mode: 0o700)
-    }
-
-    private func questions(_ cli: CommandLineFixture) -> [String] {
-        let text = try? String(contentsOfFile: cli.directory.file("questions"), encoding: .utf8)
-        return (text ?? "").split(separator: "\n").map(String.init)
-    }
-
     @Test("With --confirm-with a view is asked for once for each connection, and again after the vault was locked")
     func asksOnceForView() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri()).succeeds()
-            let agent = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let agent = try await RunningAgent.start(cli, "--confirm-with", try cli.confirmationProgram())
             let view = agent.request("codes-of-view")
             let link = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
             for _ in 0..<3 {
                 let reply = try link.reply(to: view)
                 #expect(reply.isResult)
             }
-            #expect(questions(cli) == ["Allow a command to use all codes of the vault as long as it runs?"])
+            #expect(cli.questionLines == ["Allow a command to use all codes of the vault as long as it runs?"])
             let other = try AgentLink(AgentClient(path: RunningAgent.path(cli)))
             let reply = try other.reply(to: view)
-            #expect(reply.isResult && questions(cli).count == 2)
+            #expect(reply.isResult && cli.questionLines.count == 2)
             for command in ["lock", "unlock"] { try await agent.signet(command).succeeds() }
             let again = try link.reply(to: view)
-            #expect(again.isResult && questions(cli).count == 3)
+            #expect(again.isResult && cli.questionLines.count == 3)
             // The consent is for the codes of the view only.
             let code = try link.reply(to: agent.request("code", ["mira"]))
-            #expect(code.isResult && questions(cli).count == 4)
+            #expect(code.isResult && cli.questionLines.count == 4)
             await agent.process.stop()
         }
     }
@@ -275,9 +265,9 @@ struct AgentTests {
                 #expect(late == .declined(.late))
             }
             await agent.process.stop()
-            let asking = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let asking = try await RunningAgent.start(cli, "--confirm-with", try cli.confirmationProgram())
             let asked = try asking.reply(to: "code-at-once", ["mira", inTime])
-            #expect(asked == .declined(.asks) && questions(cli) == [])
+            #expect(asked == .declined(.asks) && cli.questionLines == [])
             await asking.process.stop()
             // Only the first request has used up a code.
             let next = try await cli.signet("code", "mira", "--json").succeeds().json["counter"]
@@ -291,7 +281,7 @@ struct AgentTests {
     func asksOnceForWatch() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri("totp", "&period=1")).succeeds()
-            let agent = try await RunningAgent.start(cli, "--confirm-with", try confirming(cli))
+            let agent = try await RunningAgent.start(cli, "--confirm-with", try cli.confirmationProgram())
             let process = try cli.start(
                 ["-qec", "'\(Program.path)' codes --watch", "/dev/null"], program: "script", input: .open,
                 environment: agent.environment)
@@ -300,7 +290,7 @@ struct AgentTests {
             }
             process.type("\u{3}")
             _ = await process.end()
-            #expect(questions(cli).count == 1)
+            #expect(cli.questionLines.count == 1)
             await agent.process.stop()
         }
     }

@@ -23,6 +23,13 @@ struct AgentAuthenticator: VaultAuthenticator {
 
     func accounts() async throws -> [EnrolledAccount] { try await ask { try $0.list(.accounts, AgentForm.account) } }
 
+    func accountsWithNotes() async throws -> [EnrolledAccount] {
+        // Without a note there is nothing to ask the user about.
+        let accounts = try await accounts()
+        guard accounts.contains(where: { $0.account.note != nil }) else { return accounts }
+        return try await ask { try $0.list(.accountsWithNotes, AgentForm.account) }
+    }
+
     func damagedRecords() async throws -> [DamagedRecord] {
         try await ask { try $0.list(.damagedRecords, AgentForm.damagedRecord) }
     }

@@ -37,9 +37,17 @@ enum AgentForm {
 
     // MARK: Accounts
 
-    static func json(_ account: EnrolledAccount) -> JSONValue {
+    /// Returns the form of an account.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - withNote: False to put an empty text in the place of its note.
+    /// - Returns: The form.
+    static func json(_ account: EnrolledAccount, withNote: Bool) -> JSONValue {
+        var stored = account.account.storedMembers
+        // A member stays, because lists say which accounts have a note.
+        if !withNote, account.account.note != nil { stored["note"] = .string("") }
         var members: [String: JSONValue] = [
-            "account": .object(account.account.storedMembers),
+            "account": .object(stored),
             "mechanisms": .array(account.mechanisms.map { .object(withoutSecret($0.storedMembers)) }),
         ]
         switch account.lock {

@@ -125,30 +125,9 @@ struct AgentServer: Sendable {
         }
     }
 
-    /// Performs an operation, after the consent of the user if the agent asks for it.
     private func reply(to operation: AgentOperation, over connection: inout Connection) async throws -> AgentReply {
-        guard vault.isUnlocked else { return .declined(.locked) }
-        if operation.isAtOnce {
-            guard confirmation == nil else { return .declined(.asks) }
-            guard operation.deadline?.isOver == false else { return .declined(.late) }
-        }
-        let isAllowed = operation.isOfView && connection.allowsView(of: vault.session)
-        if let use = operation.use, !isAllowed { try await confirmation?.confirm(use) }
-        // The vault may have been locked while the user was asked.
-        guard let session = vault.sessionForUse() else { return .declined(.locked) }
-        if operation.isOfView {
-            connection.allowView(of: session)
-            connection.isOfView = true
-        }
-        let presence = ClientPresence(environment: environment, client: connection.peer)
-        return try await perform(operation, in: session, presence)
-    }
-
-    private func perform(
-        _ operation: AgentOperation, in session: Session, _ presence: ClientPresence
-    ) async throws -> AgentReply {
         do {
-            return .result(try await operation.perform(in: session, presence: presence))
+            return try await perform(operation, over: &connection)
         } catch let error as StoreError where error.code == .keyMismatch {
             // Another process has rotated the vault's key, so the vault must be opened again.
             vault.lock(.idle)
@@ -156,6 +135,38 @@ struct AgentServer: Sendable {
         } catch is AgentOperation.Late {
             return .declined(.late)
         }
+    }
+
+    /// Performs an operation, after the consent of the user if the agent asks for it.
+    private func perform(_ operation: AgentOperation, over connection: inout Connection) async throws -> AgentReply {
+        guard vault.isUnlocked else { return .declined(.locked) }
+        if operation.isAtOnce {
+            guard confirmation == nil else { return .declined(.asks) }
+            guard operation.deadline?.isOver == false else { return .declined(.late) }
+        }
+        var operation = operation
+        let isAllowed = operation.isOfView && connection.allowsView(of: vault.session)
+        if let confirmation, operation.isAskedFor, !isAllowed {
+            guard let question = try await question(for: operation) else { return .declined(.locked) }
+            try await confirmation.confirm(question.text)
+            operation = operation.allowed(by: question)
+        }
+        // The vault may have been locked while the user was asked.
+        guard let session = vault.sessionForUse() else { return .declined(.locked) }
+        if operation.isOfView {
+            connection.allowView(of: session)
+            connection.isOfView = true
+        }
+        let presence = ClientPresence(environment: environment, client: connection.peer)
+        return .result(try await operation.perform(in: session, presence: presence))
+    }
+
+    /// Returns the question for an operation; nil when the vault is locked.
+    ///
+    /// The caller does not have the unlocked vault, so that its keys leave the memory when it is locked while the user is asked.
+    private func question(for operation: AgentOperation) async throws -> AgentQuestion? {
+        guard let session = vault.session else { return nil }
+        return try await operation.question(in: session)
     }
 }
 

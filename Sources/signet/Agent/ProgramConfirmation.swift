@@ -1,7 +1,8 @@
 import Foundation
 import SignetCore
 
-/// Asks the user for each use of the vault by a program of the user's choice, such as `ssh-askpass` or `zenity --question`.
+/// Asks the user for each use of the vault by a program of the user's choice, such as `ssh-askpass` or
+/// `zenity --question --no-markup`.
 ///
 /// The program gets the question as its last argument. The use is allowed when it ends with status 0.
 struct ProgramConfirmation: Sendable {
@@ -18,11 +19,10 @@ struct ProgramConfirmation: Sendable {
     }
 
     /// Asks for a use.
-    /// - Parameter use: The words for the operation, such as `the code of 'mira'`.
+    /// - Parameter question: The question, such as `Allow a command to use the code of 'Harbor Bank: mira'?`.
     /// - Throws: ``Failure`` when the user does not allow it, and when the program cannot be run.
-    func confirm(_ use: TerminalText) async throws {
-        let question = "Allow a command to use \(use)?"
-        let command = command
+    func confirm(_ question: TerminalText) async throws {
+        let (command, question) = (command, question.description)
         let program = Task {
             try await ChildProcess.run(
                 "/usr/bin/env", command + [question], environment: ProcessInfo.processInfo.environment)

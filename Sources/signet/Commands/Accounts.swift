@@ -32,7 +32,9 @@ struct Accounts: AsyncParsableCommand {
 
         func run() async throws {
             let authenticator = try AgentAccess.authenticator(options)
-            let (accounts, damaged) = (try await authenticator.accounts(), try await authenticator.damagedRecords())
+            // Of the notes, the text has only that there is one.
+            let accounts = try await json ? authenticator.accountsWithNotes() : authenticator.accounts()
+            let damaged = try await authenticator.damagedRecords()
             if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
             for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
             guard !damaged.isEmpty else { return }

@@ -18,7 +18,8 @@ struct Agent: NetworkedCommand {
             EXAMPLES:
               signet agent
               signet agent --lock-after 3600
-              signet agent --confirm-with 'zenity --question --text'
+              signet agent \\
+                  --confirm-with 'zenity --question --no-markup --text'
               systemctl --user enable --now signet-agent.socket
             """,
         subcommands: [Run.self, Status.self], defaultSubcommand: Run.self)

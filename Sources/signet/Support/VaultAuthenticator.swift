@@ -13,7 +13,14 @@ protocol VaultAuthenticator: Sendable {
     var checksPresence: Bool { get }
 
     /// Returns all accounts.
+    ///
+    /// A note has its text only in an opened vault; from the agent it is empty.
     func accounts() async throws -> [EnrolledAccount]
+
+    /// Returns all accounts, with the texts of their notes.
+    ///
+    /// An agent that asks for each use asks the user first, when an account has a note.
+    func accountsWithNotes() async throws -> [EnrolledAccount]
 
     /// Returns the accounts with a name, or a mechanism's ID, that differs from a text at most by case, without reading the others.
     /// - Parameter text: The text that the user typed.
@@ -66,6 +73,8 @@ struct OpenedAuthenticator: VaultAuthenticator {
     var checksPresence: Bool { false }
 
     func accounts() async throws -> [EnrolledAccount] { try await session.offline { try await $0.accounts() } }
+
+    func accountsWithNotes() async throws -> [EnrolledAccount] { try await accounts() }
 
     func accounts(called text: String) async throws -> [EnrolledAccount]? {
         try await session.offline { try await $0.accounts(called: text) }
