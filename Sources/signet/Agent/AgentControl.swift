@@ -35,17 +35,7 @@ struct AgentControl: Sendable {
     /// - Throws: `StoreError` when the vault stays locked.
     private func unlock(_ passphrase: Secret?) async throws {
         if vault.isUnlocked { return }
-        let count = vault.lockCount
-        guard let passphrase, passphrase.count > 0 else {
-            guard let session = Session.openUnattended() else {
-                throw StoreError(.keyUnavailable, "unlock vault", "it needs the passphrase")
-            }
-            return vault.unlock(session, since: count)
-        }
-        // The derivation of the key takes a lot of memory, so there is one at a time.
-        try vault.beginUnlocking()
-        defer { vault.endUnlocking() }
-        let session = try await Blocking.run { () throws(StoreError) in try Session.open(withPassphrase: passphrase) }
-        vault.unlock(session, since: count)
+        if let passphrase, passphrase.count > 0 { return try await vault.unlock(with: passphrase) }
+        guard await vault.unlockUnattended() else { throw StoreError(.keyUnavailable, "unlock vault", "it needs the passphrase") }
     }
 }

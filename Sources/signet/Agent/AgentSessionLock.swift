@@ -45,8 +45,7 @@ struct AgentSessionLock: Sendable {
         case .wake: break
         // A vault with a passphrase stays locked until a command asks for the passphrase.
         case .unlock:
-            let count = vault.lockCount
-            if vault.lockReason == .session, let opened = Session.openUnattended() { vault.unlock(opened, since: count) }
+            if vault.lockReason == .session { _ = await vault.unlockUnattended() }
         }
     }
 }

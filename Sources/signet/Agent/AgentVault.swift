@@ -36,10 +36,21 @@ final class AgentVault: Sendable {
     /// The file with the certificate authorities for servers; nil for those of the system.
     private let authorityFile: String?
 
+    /// Opens the vault without a question; nil when it needs the passphrase.
+    private let openUnattended: @Sendable (VaultDirectory) -> Session?
+
     /// Creates a locked vault.
-    init(_ directory: VaultDirectory, authorityFile: String?) {
+    /// - Parameters:
+    ///   - directory: The directory of the vault.
+    ///   - authorityFile: The file with the certificate authorities for servers; nil for those of the system.
+    ///   - openUnattended: Opens the vault without a question; returns nil when it needs the passphrase.
+    init(
+        _ directory: VaultDirectory, authorityFile: String?,
+        openUnattended: @escaping @Sendable (VaultDirectory) -> Session? = { Session.openUnattended(in: $0) }
+    ) {
         self.directory = directory
         self.authorityFile = authorityFile
+        self.openUnattended = openUnattended
     }
 
     /// The reason for which the vault is locked; nil for an unlocked one.
@@ -62,11 +73,46 @@ final class AgentVault: Sendable {
     /// The unlocked vault without noting a use, for work that no user has asked for; nil when it is locked.
     var session: Session? { state.withLock { $0.session } }
 
+    /// Held while the vault is opened, so that clients which ask at the same time wait for one opening.
+    private let opening = AsyncLock()
     private let isUnlocking = Mutex(false)
+
+    /// Unlocks the vault without a question, on a thread where this may block.
+    ///
+    /// It waits while another client opens the vault, and then has nothing to do.
+    /// - Returns: False when the vault needs the passphrase. True also when it was locked again meanwhile, and stays so.
+    func unlockUnattended() async -> Bool {
+        let count = lockCount
+        await opening.lock()
+        defer { opening.unlock() }
+        if isUnlocked || lockCount != count { return true }
+        let (directory, open) = (directory, openUnattended)
+        guard let opened = try? await Blocking.run({ () throws(StoreError) in open(directory) }) else { return false }
+        unlock(opened, since: count)
+        return true
+    }
+
+    /// Unlocks the vault with a passphrase, on a thread where this may block.
+    ///
+    /// A vault that was locked again meanwhile stays so.
+    /// - Parameter passphrase: The passphrase.
+    /// - Throws: `StoreError` for another passphrase; with the code `busy` while another client's passphrase is tried.
+    func unlock(with passphrase: Secret) async throws(StoreError) {
+        let count = lockCount
+        // The derivation of the key takes a lot of memory, so there is one at a time.
+        try beginUnlocking()
+        defer { endUnlocking() }
+        await opening.lock()
+        defer { opening.unlock() }
+        if isUnlocked || lockCount != count { return }
+        let directory = directory
+        let session = try await Blocking.run { () throws(StoreError) in try Session.open(directory, withPassphrase: passphrase) }
+        unlock(session, since: count)
+    }
 
     /// Begins to derive a key from a passphrase.
     /// - Throws: `StoreError` with the code `busy` while another client's passphrase is tried.
-    func beginUnlocking() throws(StoreError) {
+    private func beginUnlocking() throws(StoreError) {
         let isFree = isUnlocking.withLock { isUnlocking in
             defer { isUnlocking = true }
             return !isUnlocking
@@ -75,7 +121,7 @@ final class AgentVault: Sendable {
     }
 
     /// Ends what ``beginUnlocking()`` has begun.
-    func endUnlocking() { isUnlocking.withLock { $0 = false } }
+    private func endUnlocking() { isUnlocking.withLock { $0 = false } }
 
     /// The number of times that the user or the session has locked the vault so far.
     var lockCount: Int { state.withLock { $0.lockCount } }

@@ -100,7 +100,7 @@ extension Agent {
         /// Without either, as in a service of systemd, the vault stays locked.
         private func unlock(_ vault: AgentVault) throws {
             guard vault.directory.holdsVault else { return }
-            if options.passphraseDescriptor == nil, let session = Session.openUnattended() {
+            if options.passphraseDescriptor == nil, let session = Session.openUnattended(in: vault.directory) {
                 return vault.unlock(session, since: 0)
             }
             guard options.passphrase.isUsable else { return }

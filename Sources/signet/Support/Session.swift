@@ -89,10 +89,11 @@ struct Session {
 
     /// Opens an existing vault without asking the user for anything, for the agent.
     ///
-    /// A vault that only a passphrase opens stays closed, and so does a locked keyring.
+    /// A vault that only a passphrase opens stays closed, and so does a locked keyring. It blocks.
+    /// - Parameter directory: The directory of the vault.
     /// - Returns: The open vault; nil without a vault, and for one that cannot be opened in this way.
-    static func openUnattended() -> Session? {
-        guard let directory = try? Session.directory(), directory.holdsVault else { return nil }
+    static func openUnattended(in directory: VaultDirectory) -> Session? {
+        guard directory.holdsVault else { return nil }
         let protectors = Session.protectors(directory, nil)
         let unattended = Protection.allCases.filter { $0 != .keyfile && $0 != .passphrase }.map(protectors.protector)
         guard let level = try? protectors.requiredLevel,
@@ -103,10 +104,7 @@ struct Session {
     }
 
     /// Opens an existing vault with a passphrase, for the agent.
-    static func open(withPassphrase passphrase: Secret) throws(StoreError) -> Session {
-        guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
-            throw StoreError(.noVault, "open vault", "no directory for the vault is known: set SIGNET_HOME")
-        }
+    static func open(_ directory: VaultDirectory, withPassphrase passphrase: Secret) throws(StoreError) -> Session {
         let protectors = protectors(directory, nil)
         let vault = try directory.openVault(protectors: [PassphraseProtector { () throws(StoreError) in passphrase }])
         try vault.protection.require(protectors.requiredLevel)
