@@ -149,6 +149,71 @@ struct AgentDesktopTests {
         }
     }
 
+    @Test("Without a session bus the agent says once why it prints push messages, and prints each of them")
+    func saysWhyNothingIsShown() async throws {
+        try await withPush { server, cli in
+            let none = "unix:path=\(cli.directory.file("no-bus"))"
+            let agent = try await RunningAgent.start(cli, desktop: ["DBUS_SESSION_BUS_ADDRESS": none])
+            for number in 1...2 {
+                server.send(try server.message(id: "M\(number)", text: "Login \(number)?"), id: "\(number)")
+            }
+            let outcome = try await agent.process.waitForOutput { _, errors in
+                errors.contains("Login 1?") && errors.contains("Login 2?") && errors.contains("printed here")
+            }
+            #expect(outcome.errors.matches(of: #/push messages are printed here, not shown as notifications: ./#).count == 1)
+            await agent.process.stop()
+        }
+    }
+
+    // MARK: logind
+
+    /// Starts a logind that knows no session, which is enough for sleep, and points the path of the system bus to its bus.
+    private func logind(_ bus: MessageBus, _ path: String) async throws -> ScriptedService {
+        let service = try await ScriptedService.start(bus, "org.freedesktop.login1") { $0.unknownMethod }
+        let socket = bus.address.trimmingPrefix("unix:path=")
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: String(socket))
+        return service
+    }
+
+    @Test("After the system bus has ended the agent says so once, and follows logind at the next bus")
+    func followsNextSystemBus() async throws {
+        try await CommandLineFixture.with { cli in
+            let path = cli.directory.file("system-bus")
+            let agent = try await MessageBus.with { bus in
+                let first = try await logind(bus, path)
+                let agent = try await RunningAgent.start(
+                    cli, "--no-push", desktop: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(path)"])
+                let isFollowed = try await eventually { !first.calls(of: "Inhibit").isEmpty }
+                #expect(isFollowed)
+                return agent
+            }
+            let warning = "the vault is not locked with the session or before sleep: the system bus has ended"
+            try await agent.process.waitForOutput { _, errors in errors.contains(warning) }
+            try await MessageBus.with { bus in
+                let next = try await logind(bus, path)
+                try await expectLock(before: next, agent)
+            }
+            await agent.process.stop()
+        }
+    }
+
+    /// Expects that the agent follows a logind, and locks the vault when it reports sleep.
+    private func expectLock(before logind: ScriptedService, _ agent: RunningAgent) async throws {
+        let isFollowed = try await eventually { !logind.calls(of: "Inhibit").isEmpty }
+        #expect(isFollowed)
+        let outcome = try await agent.process.waitForOutput { _, errors in errors.contains("before sleep again") }
+        #expect(outcome.errors.matches(of: #/not locked with the session/#).count == 1)
+        let sleep = DBusMessage.signal(
+            "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", [.boolean(true)])
+        try logind.connection.send(sleep)
+        let isLocked = try await eventually {
+            guard case .result(let fields) = try agent.reply(to: "status") else { return false }
+            return fields.first == Array("locked-session".utf8)
+        }
+        #expect(isLocked)
+    }
+
     /// Expects that a notification is shown, closed when the vault is locked, and shown when it is unlocked.
     private func expectNotification(_ desktop: ScriptedService, _ agent: RunningAgent) async throws {
         let isShown = try await eventually { !desktop.calls(of: "Notify").isEmpty }

@@ -10,6 +10,8 @@ actor AgentNotices {
     private let environment: [String: String]
     private var notifications: DesktopNotifications?
     private var shown: [String: Shown] = [:]
+    /// The failure to reach the session bus.
+    private var busFailure = RepeatedFailure()
 
     /// A message that is shown.
     private struct Shown {
@@ -37,7 +39,10 @@ actor AgentNotices {
 
     private func present(_ entry: Shown) async {
         let (notification, account) = (entry.notification, entry.account)
-        guard let notifications = await connected() else { return printLine(notification, of: account) }
+        let connected = await connected()
+        // The message may have been answered meanwhile, and the vault locked.
+        guard shown[notification.id] != nil, !Task.isCancelled else { return }
+        guard let notifications = connected else { return printLine(notification, of: account) }
         let notice = PushNotice(
             for: notification, issuer: account.account.displayIssuer ?? account.account.id.issuer,
             accountName: account.account.displayAccountName ?? account.account.id.accountName)
@@ -46,6 +51,7 @@ actor AgentNotices {
             // It appears when a program that shows notifications starts.
             if await notifications.server == nil { printLine(notification, of: account) }
         } catch {
+            guard !Task.isCancelled else { return }
             Console.error("signet: a notification cannot be shown: \(error.reason)")
             printLine(notification, of: account)
         }
@@ -108,9 +114,7 @@ actor AgentNotices {
 
     private func connected() async -> DesktopNotifications? {
         if let notifications { return notifications }
-        guard let address = try? DBusAddress.session(in: environment), let bus = try? await DBusConnection.open(address),
-            let started = try? await DesktopNotifications.start(bus)
-        else { return nil }
+        guard let started = await started() else { return nil }
         // Another call may have connected meanwhile.
         if let notifications {
             await started.stop()
@@ -118,6 +122,22 @@ actor AgentNotices {
         }
         notifications = started
         return started
+    }
+
+    /// Connects to the session bus.
+    /// - Returns: The notifications; nil without a bus, for a reason that standard error has once for each loss.
+    private func started() async -> DesktopNotifications? {
+        do throws(DBusError) {
+            let bus = try await DBusConnection.open(try DBusAddress.session(in: environment))
+            let started = try await DesktopNotifications.start(bus)
+            if busFailure.ends() { Console.error("signet: push messages are shown as notifications again") }
+            return started
+        } catch {
+            // The agent itself canceled the connection: the vault is locked, or the agent ends.
+            guard !Task.isCancelled else { return nil }
+            busFailure.report("signet: push messages are printed here, not shown as notifications: \(error.reason)")
+            return nil
+        }
     }
 
     private func printLine(_ notification: PushNotification, of account: EnrolledAccount) {

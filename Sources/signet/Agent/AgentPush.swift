@@ -45,10 +45,11 @@ struct AgentPush: Sendable {
 
     /// Keeps one listener for each push mechanism.
     private func follow(_ session: Session) async {
+        var (accountsFailure, messagesFailure) = (RepeatedFailure(), RepeatedFailure())
         var listeners: [String: Task<Void, Never>] = [:]
         while !Task.isCancelled {
             vault.lockUnlessCurrent()
-            if vault.isUnlocked, let found = try? await OpenedAuthenticator(session: session).accounts() {
+            if let found = await accounts(of: session, &accountsFailure) {
                 let mechanisms = found.flatMap { account in
                     account.mechanisms.compactMap { $0.push == nil ? nil : ($0.uid, account) }
                 }
@@ -60,12 +61,28 @@ struct AgentPush: Sendable {
                 for (uid, account) in wanted where listeners[uid] == nil {
                     listeners[uid] = Task { await receive(account, uid, session) }
                 }
-                await closeAnswered(session)
+                await closeAnswered(session, &messagesFailure)
             }
             try? await Task.sleep(for: Self.round)
         }
         for listener in listeners.values { listener.cancel() }
         for listener in listeners.values { await listener.value }
+    }
+
+    /// Returns the accounts; nil when the vault is locked, and when they cannot be read.
+    private func accounts(of session: Session, _ failure: inout RepeatedFailure) async -> [EnrolledAccount]? {
+        guard vault.isUnlocked else { return nil }
+        do {
+            let accounts = try await OpenedAuthenticator(session: session).accounts()
+            failure.ends()
+            return accounts
+        } catch {
+            // The vault was locked meanwhile.
+            guard !Task.isCancelled else { return nil }
+            failure.report(
+                "signet: warning: the agent cannot read the accounts, and listens for no new one: \(Failure(error).message)")
+            return nil
+        }
     }
 
     private func receive(_ account: EnrolledAccount, _ mechanismUID: String, _ session: Session) async {
@@ -108,10 +125,19 @@ struct AgentPush: Sendable {
     }
 
     /// Closes the notifications of messages that have been answered by a command, or that have expired.
-    private func closeAnswered(_ session: Session) async {
+    private func closeAnswered(_ session: Session, _ failure: inout RepeatedFailure) async {
         let shown = await notices.shownIDs
-        guard !shown.isEmpty, let found = try? await OpenedAuthenticator(session: session).notifications() else { return }
-        let pending = Set(found.filter { $0.state(at: session.now) == .pending }.map(\.id))
-        for id in shown where !pending.contains(id) { await notices.close(id) }
+        guard !shown.isEmpty else { return }
+        do {
+            let found = try await OpenedAuthenticator(session: session).notifications()
+            failure.ends()
+            let pending = Set(found.filter { $0.state(at: session.now) == .pending }.map(\.id))
+            for id in shown where !pending.contains(id) { await notices.close(id) }
+        } catch {
+            guard !Task.isCancelled else { return }
+            failure.report(
+                "signet: warning: the agent cannot read the messages, and closes no notification of an answered one: "
+                    + "\(Failure(error).message)")
+        }
     }
 }
