@@ -66,6 +66,11 @@ package enum AgentSocket {
         #endif
         guard descriptor >= 0 else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        // Darwin has no MSG_NOSIGNAL: a write to a connection that the agent has closed would end the process.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        #endif
         return descriptor
     }
 }
