@@ -149,6 +149,28 @@ struct AgentDesktopTests {
         }
     }
 
+    @Test("A notification is closed at once when a command answers its login through the agent", arguments: ["approve", "deny"])
+    func closesNotificationOfAnswer(command: String) async throws {
+        try await withPush { server, cli in
+            try await MessageBus.with { bus in
+                let desktop = try await notificationServer(bus)
+                let agent = try await RunningAgent.start(cli, desktop: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+                server.send(try server.message(id: "M1", text: "Log in?"), id: "1")
+                let isShown = try await eventually { !desktop.calls(of: "Notify").isEmpty }
+                #expect(isShown)
+                let id = try await agent.signet("push", "list", "--json").succeeds().json["id"]?.string
+                try await agent.signet("push", command, try #require(id)).succeeds()
+                // The agent reads the messages again every five seconds.
+                let isClosed = try await eventually(within: .seconds(3)) {
+                    desktop.calls(of: "CloseNotification").first?.body == [.uint32(5)]
+                }
+                #expect(isClosed && server.answers.count == 1)
+                await agent.process.stop()
+                desktop.stop()
+            }
+        }
+    }
+
     @Test("Without a session bus the agent says once why it prints push messages, and prints each of them")
     func saysWhyNothingIsShown() async throws {
         try await withPush { server, cli in

@@ -61,6 +61,9 @@ struct AgentOperation: Sendable {
         self.arguments = arguments.compactMap { $0 }
     }
 
+    /// The ID of the push message that the operation answers; nil for another operation.
+    var answeredID: String? { method == .approve || method == .deny ? argument(0) : nil }
+
     /// True when `--confirm-with` asks the user before the operation.
     var isAskedFor: Bool { asking != nil }
 

@@ -48,6 +48,7 @@ actor AgentNotices {
             accountName: account.account.displayAccountName ?? account.account.id.accountName)
         do throws(DBusError) {
             try await notifications.show(notice, for: notification.id)
+            guard shown[notification.id] != nil else { return await notifications.close(notification.id) }
             // It appears when a program that shows notifications starts.
             if await notifications.server == nil { printLine(notification, of: account) }
         } catch {

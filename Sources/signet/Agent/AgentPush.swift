@@ -124,7 +124,9 @@ struct AgentPush: Sendable {
         }
     }
 
-    /// Closes the notifications of messages that have been answered by a command, or that have expired.
+    /// Closes the notifications of messages that have been answered by a process without the agent, or that have expired.
+    ///
+    /// Those that a command has answered through the agent are closed at once.
     private func closeAnswered(_ session: Session, _ failure: inout RepeatedFailure) async {
         let shown = await notices.shownIDs
         guard !shown.isEmpty else { return }

@@ -14,6 +14,8 @@ struct AgentServer: Sendable {
     let confirmation: ProgramConfirmation?
     /// The variables of the agent, which name the system bus.
     let environment: [String: String]
+    /// The notifications of the desktop; nil without them.
+    let notices: AgentNotices?
 
     /// The number of connections that are served at the same time.
     private static let maxClients = 64
@@ -158,7 +160,12 @@ struct AgentServer: Sendable {
             connection.isOfView = true
         }
         let presence = ClientPresence(environment: environment, client: connection.peer)
-        return .result(try await operation.perform(in: session, presence: presence))
+        let result = try await operation.perform(in: session, presence: presence)
+        if let notices, let id = operation.answeredID {
+            // In a task of its own, because the client does not wait for the desktop.
+            Task { await notices.close(id) }
+        }
+        return .result(result)
     }
 
     /// Returns the question for an operation; nil when the vault is locked.

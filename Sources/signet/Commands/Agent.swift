@@ -68,8 +68,10 @@ extension Agent {
             defer { listener.remove() }
             let vault = AgentVault(directory, authorityFile: try trust.authorityFile())
             try unlock(vault)
+            let environment = ProcessInfo.processInfo.environment
             let server = AgentServer(
-                vault: vault, confirmation: confirmation, environment: ProcessInfo.processInfo.environment)
+                vault: vault, confirmation: confirmation, environment: environment,
+                notices: push ? AgentNotices(environment) : nil)
             Console.error(
                 vault.isUnlocked
                     ? "The agent holds the vault in \(directory.path)."
@@ -89,7 +91,7 @@ extension Agent {
                 let (vault, environment) = (server.vault, server.environment)
                 if lockAfter > 0 { group.addTask { await vault.lockWhenIdle(for: .seconds(lockAfter)) } }
                 group.addTask { await AgentSessionLock(vault: vault, environment: environment).run() }
-                if push { group.addTask { await AgentPush(vault: vault, notices: AgentNotices(environment)).run() } }
+                if let notices = server.notices { group.addTask { await AgentPush(vault: vault, notices: notices).run() } }
                 // Only the server ends by itself.
                 try await group.next()
             }
