@@ -15,10 +15,12 @@ import Darwin
 @main
 enum Front {
     static func main() {
-        // At a terminal the full program also shows how long the code is valid, and lets the user pick an account.
+        // To a terminal the full program also writes how long the code is valid.
         if isatty(STDOUT_FILENO) == 0, let name = codeName(in: CommandLine.arguments), let reply = reply(to: name) {
             switch reply {
             case .result(let fields): return write((fields.first ?? []) + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+            // The full program shows a list of the accounts with a similar name.
+            case .failure(let failure) where AccountChoice.isPossible && AccountChoice.resolves(failure.code): break
             case .failure(let failure):
                 write(Array("signet: \(failure.message)\n".utf8), to: STDERR_FILENO)
                 exit(failure.exit)

@@ -66,6 +66,40 @@ struct FrontTests {
         }
     }
 
+    @Test(
+        "At a terminal a part of a name or an ambiguous name reaches the full program, although the code goes to a pipe",
+        .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
+    func leavesChoiceOfAccount() async throws {
+        try await CommandLineFixture.with { cli in
+            let program = try Self.installed(cli)
+            for account in ["mira", "noa"] { try await cli.signet("enroll", OATHSample.uri(account: account)).succeeds() }
+            let agent = try await RunningAgent.start(cli)
+            for name in ["mir", "harbor"] {
+                let process = try cli.startAtTerminal(
+                    ["code", name], program: program, output: "sed s/^/piped:/", environment: agent.environment)
+                let outcome = await process.end()
+                #expect(outcome.output.contains("piped:full 2 code \(name)"), "\(outcome.output)")
+            }
+            let exact = try cli.startAtTerminal(
+                ["code", "mira"], program: program, output: "sed s/^/piped:/", environment: agent.environment)
+            let code = await exact.end().output
+            #expect(code.contains(#/piped:[0-9]{6}/#), "\(code)")
+            await agent.process.stop()
+        }
+    }
+
+    @Test("Without a terminal the error of the agent about a name is reported", arguments: [("mir", 66), ("harbor", 65)])
+    func reportsUnclearName(name: String, status: Int32) async throws {
+        try await CommandLineFixture.with { cli in
+            let program = try Self.installed(cli)
+            for account in ["mira", "noa"] { try await cli.signet("enroll", OATHSample.uri(account: account)).succeeds() }
+            let agent = try await RunningAgent.start(cli)
+            let outcome = try await cli.start(["code", name], program: program, environment: agent.environment).end()
+            outcome.fails(status, "mira")
+            await agent.process.stop()
+        }
+    }
+
     @Test("A stopped agent leaves the code to the full program, and uses up none when it goes on")
     func leavesCodeOfStoppedAgent() async throws {
         try await CommandLineFixture.with { cli in

@@ -1,3 +1,4 @@
+import AgentWire
 import SignetCore
 
 /// A numbered list, from which the user picks one entry by its number or by a part of its name.
@@ -36,7 +37,7 @@ struct PickList {
     }
 
     /// True when the user can be asked: at a terminal that shows the list.
-    static var isPossible: Bool { Console.canAsk && Console.showsToUser }
+    static var isPossible: Bool { AccountChoice.isPossible }
 
     /// The lines to show: the entries with their numbers, and the number of those that have no line.
     var lines: [TerminalText] {

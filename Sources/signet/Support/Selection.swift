@@ -1,3 +1,4 @@
+import AgentWire
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
@@ -85,7 +86,7 @@ struct Selection {
         do {
             return try await find(name, kinds: kinds, with: authenticator)
         } catch let failure as Failure {
-            guard asks, failure.code == "ambiguous" || failure.code == "notFound" else { throw failure }
+            guard asks, AccountChoice.resolves(failure.code) else { throw failure }
             let candidates = candidates(for: name, kinds: kinds, in: try await authenticator.accounts())
             guard !candidates.isEmpty else { throw failure }
             let entries = candidates.map { PickList.Entry(title: $0.title, names: $0.account.names) }
@@ -154,7 +155,7 @@ struct Selection {
         let found = near + similar.filter { !near.contains($0) }
         let names = found.prefix(3).map { "'\($0.account.id.issuer):\($0.account.id.accountName)'" }
         let advice = names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
-        return Failure(.notFound, "notFound", message).advising(advice)
+        return Failure(.notFound, AccountChoice.notFound, message).advising(advice)
     }
 
     /// Returns the names that a shell completes: one for each account, and each issuer, if the name selects one account and a shell
@@ -198,9 +199,9 @@ extension Collection {
     func only(
         orMissing missing: @autoclosure () -> String, orSeveral several: String, name: (Element) -> String
     ) throws -> Element {
-        guard let first else { throw Failure(.notFound, "notFound", missing()) }
+        guard let first else { throw Failure(.notFound, AccountChoice.notFound, missing()) }
         guard count == 1 else {
-            throw Failure(.badInput, "ambiguous", "\(several): \(map(name).joined(separator: ", "))")
+            throw Failure(.badInput, AccountChoice.ambiguous, "\(several): \(map(name).joined(separator: ", "))")
         }
         return first
     }

@@ -47,10 +47,20 @@ struct CommandLineFixture: Sendable {
             program, arguments, environment: self.environment(adding: environment), input: input, ownGroup: ownGroup)
     }
 
-    /// Starts `signet` at a terminal of its own, which script(1) makes.
-    func startAtTerminal(_ arguments: [String]) throws -> TestProcess {
-        let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
-        return try start(["-qec", command, "/dev/null"], program: "script", input: .open)
+    /// Starts `signet`, or another program, at a terminal of its own, which script(1) makes.
+    /// - Parameters:
+    ///   - arguments: The arguments.
+    ///   - program: The program.
+    ///   - output: A command of the shell that reads the standard output of the program through a pipe; nil when that is the
+    ///     terminal.
+    ///   - environment: Environment variables in addition to those of every command.
+    /// - Returns: The process of script(1), whose output is all that the terminal shows.
+    /// - Throws: The error of a program that cannot be started.
+    func startAtTerminal(
+        _ arguments: [String], program: String = Program.path, output: String? = nil, environment: [String: String] = [:]
+    ) throws -> TestProcess {
+        let command = ([program] + arguments).map { "'\($0)'" }.joined(separator: " ") + (output.map { " | \($0)" } ?? "")
+        return try start(["-qec", command, "/dev/null"], program: "script", input: .open, environment: environment)
     }
 
     /// Starts `signet serve` and waits until it listens.
