@@ -207,7 +207,10 @@ let package = Package(
         // The message bus of a Linux desktop: notifications, the end of a session, the user's presence.
         .target(
             name: "SignetDesktop",
-            dependencies: ["SignetCore", "SignetAuthenticator", .target(name: "CGDBus", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "SignetCore", "SignetStorage", "SignetAuthenticator",
+                .target(name: "CGDBus", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: rules),
 
         // The development server, the push gateway in it, and the command line.

@@ -2,6 +2,7 @@
 import CGDBus
 import Glibc
 import SignetCore
+import SignetStorage
 
 /// A connection of GLib to a message bus, with the thread that makes it and waits for its end.
 ///
@@ -71,7 +72,7 @@ final class DBusLink: Sendable {
                 }
                 if let end {
                     continuation.resume(returning: end)
-                } else if !detachThread({ self.run(address) }) {
+                } else if !DetachedThread.start({ self.run(address) }) {
                     close(DBusError(.cannotConnect, "no thread could be started for the message bus"))
                 }
             }
@@ -336,28 +337,5 @@ final class DBusLink: Sendable {
         guard !fitting.isEmpty, let message = library.message(raw, .signal) else { return }
         for subscriber in fitting where subscriber.rule.matches(message) { subscriber.continuation.yield(message) }
     }
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-/// Starts a detached thread, which may wait without taking a thread from tasks or Dispatch.
-private func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = Unmanaged.passRetained(ThreadBody(body))
-    var thread = pthread_t()
-    let status = pthread_create(
-        &thread, nil,
-        { box in
-            if let box { Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run() }
-            return nil
-        }, box.toOpaque())
-    guard status == 0 else {
-        box.release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
 }
 #endif

@@ -1,7 +1,6 @@
 #if canImport(CSecretService) && canImport(Glibc)
 import CSecretService
 import Dispatch
-import Glibc
 import SignetCore
 
 /// A call that may never return, on a thread of its own.
@@ -53,7 +52,7 @@ final class TimedCall: Sendable {
     ) throws(StoreError) -> Value {
         let call = TimedCall(try LibSecret.load(operation), timeout: timeout)
         let answer = Answer<Result<Value, StoreError>>()
-        let isStarted = detachThread {
+        let isStarted = DetachedThread.start {
             answer.give(Result { () throws(StoreError) in try body(LibSecret.load(operation), call) })
         }
         guard isStarted else { throw StoreError(.failed, operation, "no thread could be started for the request to the keyring") }
@@ -69,30 +68,5 @@ final class TimedCall: Sendable {
         }
         return value
     }
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-/// Starts a detached thread.
-///
-/// Dispatch has only a limited number of threads, and the callers that wait for this one may occupy all of them.
-private func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let box = Unmanaged.passRetained(ThreadBody(body))
-    var thread = pthread_t()
-    let status = pthread_create(
-        &thread, nil,
-        { box in
-            if let box { Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run() }
-            return nil
-        }, box.toOpaque())
-    guard status == 0 else {
-        box.release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
 }
 #endif
