@@ -9,7 +9,7 @@ import Testing
 
 @testable import signet
 
-/// The agent with programs of a desktop, which the tests play on a message bus.
+/// The agent with programs of a desktop, which the tests simulate on a message bus.
 @Suite(
     "signet agent on a desktop", .timeLimit(.minutes(5)),
     .enabled(if: MessageBus.missingPrograms.isEmpty, "not installed: \(MessageBus.missingPrograms)"))
@@ -122,24 +122,11 @@ struct AgentDesktopTests {
 
     // MARK: Notifications
 
-    /// Starts a server of notifications that shows nothing.
-    private func notificationServer(_ bus: MessageBus) async throws -> ScriptedService {
-        try await ScriptedService.start(bus, "org.freedesktop.Notifications") { call in
-            switch call.member ?? "" {
-            case "GetCapabilities": call.reply([.strings(["actions", "body"])])
-            case "GetServerInformation": call.reply(Array(repeating: .string("1"), count: 4))
-            case "Notify": call.reply([.uint32(5)])
-            case "CloseNotification": call.reply()
-            default: call.unknownMethod
-            }
-        }
-    }
-
     @Test("A message is shown while the vault is unlocked, and its notification is closed until the vault is unlocked again")
     func closesNotificationsWhenLocked() async throws {
         try await withPush { server, cli in
             try await MessageBus.with { bus in
-                let desktop = try await notificationServer(bus)
+                let desktop = try await ScriptedService.notificationServer(bus)
                 let agent = try await RunningAgent.start(cli, desktop: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
                 server.send(try server.message(id: "M1", text: "Log in?"), id: "1")
                 try await expectNotification(desktop, agent)
@@ -153,7 +140,7 @@ struct AgentDesktopTests {
     func closesNotificationOfAnswer(command: String) async throws {
         try await withPush { server, cli in
             try await MessageBus.with { bus in
-                let desktop = try await notificationServer(bus)
+                let desktop = try await ScriptedService.notificationServer(bus)
                 let agent = try await RunningAgent.start(cli, desktop: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
                 server.send(try server.message(id: "M1", text: "Log in?"), id: "1")
                 let isShown = try await eventually { !desktop.calls(of: "Notify").isEmpty }
@@ -162,7 +149,7 @@ struct AgentDesktopTests {
                 try await agent.signet("push", command, try #require(id)).succeeds()
                 // The agent reads the messages again every five seconds.
                 let isClosed = try await eventually(within: .seconds(3)) {
-                    desktop.calls(of: "CloseNotification").first?.body == [.uint32(5)]
+                    desktop.calls(of: "CloseNotification").first?.body == [.uint32(1)]
                 }
                 #expect(isClosed && server.answers.count == 1)
                 await agent.process.stop()
@@ -243,7 +230,7 @@ struct AgentDesktopTests {
         #expect(desktop.calls(of: "Notify").first?.body[3] == .string("Login request: Harbor"))
         #expect(desktop.calls(of: "CloseNotification").isEmpty)
         try await agent.signet("lock").succeeds()
-        let isClosed = try await eventually { desktop.calls(of: "CloseNotification").first?.body == [.uint32(5)] }
+        let isClosed = try await eventually { desktop.calls(of: "CloseNotification").first?.body == [.uint32(1)] }
         #expect(isClosed && desktop.calls(of: "Notify").count == 1)
         try await agent.signet("unlock").succeeds()
         let isShownAgain = try await eventually { desktop.calls(of: "Notify").count == 2 }

@@ -300,40 +300,15 @@ struct DBusConnectionTests {
             let absent = await failureCode { _ = try await DBusConnection.open("unix:path=\(directory.file("absent"))") }
             #expect(absent == .cannotConnect)
 
-            let listener = try SilentListener(directory.file("silent"))
-            let silent = await failureCode {
-                _ = try await DBusConnection.open("unix:path=\(directory.file("silent"))", timeout: .milliseconds(200))
-            }
-            #expect(silent == .timeout)
-            listener.stop()
-        }
-    }
-}
-
-/// A socket that takes connections and never answers.
-private struct SilentListener {
-    struct CannotListen: Error {}
-
-    private let listener: Int32
-
-    init(_ path: String) throws {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            for authenticates in [false, true] {
+                let bus = try SilentBus(path: directory.file("silent-\(authenticates)"), authenticates: authenticates)
+                let silent = await failureCode {
+                    _ = try await DBusConnection.open("unix:path=\(bus.path)", timeout: .milliseconds(200))
+                }
+                #expect(silent == .timeout)
             }
         }
-        guard isBound, listen(listener, 1) == 0 else {
-            close(listener)
-            throw CannotListen()
-        }
-        self.listener = listener
     }
-
-    func stop() { close(listener) }
 }
 
 @Suite("The GIO library")

@@ -55,9 +55,10 @@ package struct Keyring: Sendable {
         let directory = try home ?? TemporaryDirectory()
         defer { if home == nil { directory.remove() } }
         let environment = Self.environment(in: directory.path)
-        try prepare(directory)
+        let configuration = try prepare(directory)
         let supervisor = try TestProcess.kept(
-            "sh", ["-c", script], environment: environment.merging(password.map { ["PASSWORD": $0] } ?? [:]) { $1 })
+            "sh", ["-c", script, "sh", configuration],
+            environment: environment.merging(password.map { ["PASSWORD": $0] } ?? [:]) { $1 })
         do {
             let keyring = try await Keyring(supervisor, environment: environment, files: directory.file("data/keyrings"))
             let result = try await body(keyring)
@@ -121,7 +122,7 @@ extension Keyring {
     /// The script that starts the two processes, prints their ids, and kills them on SIGTERM.
     private static let script = """
         trap 'kill -KILL $bus $daemon; wait; exit' TERM
-        dbus-daemon --config-file="$HOME/bus.conf" --nofork --nopidfile &
+        dbus-daemon --config-file="$1" --nofork --nopidfile &
         bus=$!
         daemon=-
         owned() {
@@ -144,32 +145,18 @@ extension Keyring {
         [
             "PATH": searchPath, "HOME": home, "XDG_RUNTIME_DIR": "\(home)/run", "XDG_DATA_HOME": "\(home)/data",
             "XDG_CONFIG_HOME": "\(home)/config", "XDG_CACHE_HOME": "\(home)/cache",
-            "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(home)/bus", "SWIFT_BACKTRACE": "enable=no", "LC_ALL": "C.UTF-8",
+            "DBUS_SESSION_BUS_ADDRESS": address(in: home), "SWIFT_BACKTRACE": "enable=no", "LC_ALL": "C.UTF-8",
         ]
     }
 
-    /// Writes the configuration of the bus.
-    ///
-    /// The bus activates no services, so only programs that the test started answer on it.
-    private static func prepare(_ home: TemporaryDirectory) throws {
+    /// Prepares the home directory, and returns the path of the bus's configuration.
+    private static func prepare(_ home: TemporaryDirectory) throws -> String {
         unlink(home.file("bus"))
         mkdir(home.file("run"), 0o700)
-        let configuration = """
-            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig>
-              <type>session</type>
-              <listen>unix:path=\(home.file("bus"))</listen>
-              <auth>EXTERNAL</auth>
-              <policy context="default">
-                <allow send_destination="*" eavesdrop="true"/>
-                <allow eavesdrop="true"/>
-                <allow own="*"/>
-              </policy>
-            </busconfig>
-            """
-        try Data(configuration.utf8).write(to: URL(filePath: home.file("bus.conf")))
+        return try MessageBus.configuration(in: home, address: address(in: home.path))
     }
+
+    private static func address(in home: String) -> String { "unix:path=\(home)/bus" }
 
     private init(_ supervisor: TestProcess, environment: [String: String], files: String) async throws {
         let outcome: TestProcess.Outcome

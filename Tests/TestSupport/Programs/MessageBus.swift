@@ -42,8 +42,15 @@ package struct MessageBus: Sendable {
     /// Ends the bus, and so all connections to it.
     package func stop() async { await process.stop() }
 
-    private init(in directory: TemporaryDirectory) async throws {
-        let address = "unix:path=\(directory.file("bus"))"
+    /// Writes the configuration of a bus.
+    ///
+    /// The bus starts no programs, so only programs that the test started answer on it.
+    /// - Parameters:
+    ///   - directory: The directory of the file.
+    ///   - address: The address of the bus.
+    /// - Returns: The path of the file.
+    /// - Throws: The error of the file system.
+    static func configuration(in directory: TemporaryDirectory, address: String) throws -> String {
         let configuration = """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -58,10 +65,19 @@ package struct MessageBus: Sendable {
               </policy>
             </busconfig>
             """
-        try Data(configuration.utf8).write(to: URL(filePath: directory.file("bus.conf")))
+        let path = directory.file("bus.conf")
+        try Data(configuration.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private init(in directory: TemporaryDirectory) async throws {
+        let address = "unix:path=\(directory.file("bus"))"
         process = try TestProcess.kept(
             "dbus-daemon",
-            ["--config-file=\(directory.file("bus.conf"))", "--nofork", "--nopidfile", "--print-address=1"],
+            [
+                "--config-file=\(try Self.configuration(in: directory, address: address))", "--nofork", "--nopidfile",
+                "--print-address=1",
+            ],
             environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C.UTF-8"])
         self.address = address
         do {

@@ -1,16 +1,23 @@
 #if os(Linux)
 import Foundation
 
-/// The beginning of a D-Bus daemon: it accepts every client, following the D-Bus specification's authentication protocol, and
-/// answers nothing after that.
+/// The beginning of a D-Bus daemon: it accepts the connection of one client, and answers none of its messages.
 ///
-/// It ends with the process of the tests.
-struct SilentBus {
-    let path: String
+/// It ends with its client, or with the process of the tests.
+package struct SilentBus {
+    /// The path of the socket.
+    package let path: String
 
-    struct CannotListen: Error {}
+    /// An error that reports that no socket listens at the path.
+    package struct CannotListen: Error {}
 
-    init(path: String) throws {
+    /// Starts to listen.
+    /// - Parameters:
+    ///   - path: The path of the socket.
+    ///   - authenticates: True to answer the client until it is authenticated, with the protocol of the D-Bus specification; false
+    ///     to answer nothing at all.
+    /// - Throws: ``CannotListen``.
+    package init(path: String, authenticates: Bool = true) throws {
         self.path = path
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -28,15 +35,16 @@ struct SilentBus {
         Thread.detachNewThread {
             let client = accept(listener, nil, nil)
             close(listener)
-            Self.serve(client)
+            Self.serve(client, authenticates)
         }
     }
 
-    private static func serve(_ client: Int32) {
+    private static func serve(_ client: Int32, _ authenticates: Bool) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = read(client, &buffer, buffer.count)
             guard count > 0 else { break }
+            guard authenticates else { continue }
             let words = String(decoding: buffer[..<count], as: UTF8.self)
             guard let answer = answer(to: words) else { continue }
             _ = Array(answer.utf8).withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
