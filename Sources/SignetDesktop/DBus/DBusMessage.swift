@@ -56,6 +56,14 @@ package struct DBusMessage: Sendable {
 
     init(_ kind: Kind) { self.kind = kind }
 
+    /// Creates a message about a member of an object.
+    private init(
+        _ kind: Kind, to destination: String?, _ path: String, _ interface: String, _ member: String, _ body: [DBusValue]
+    ) {
+        (self.kind, self.destination, self.body) = (kind, destination, body)
+        (self.path, self.interface, self.member) = (path, interface, member)
+    }
+
     /// Creates the call of a method.
     /// - Parameters:
     ///   - destination: The bus name of the receiver.
@@ -67,13 +75,7 @@ package struct DBusMessage: Sendable {
     package static func call(
         _ destination: String, _ path: String, _ interface: String, _ member: String, _ body: [DBusValue] = []
     ) -> DBusMessage {
-        var message = DBusMessage(.methodCall)
-        message.destination = destination
-        message.path = path
-        message.interface = interface
-        message.member = member
-        message.body = body
-        return message
+        DBusMessage(.methodCall, to: destination, path, interface, member, body)
     }
 
     /// Returns the call of a method of the bus itself.
@@ -85,32 +87,27 @@ package struct DBusMessage: Sendable {
     package static func signal(
         _ path: String, _ interface: String, _ member: String, _ body: [DBusValue] = [], to destination: String? = nil
     ) -> DBusMessage {
-        var message = DBusMessage(.signal)
-        message.destination = destination
-        message.path = path
-        message.interface = interface
-        message.member = member
-        message.body = body
-        return message
+        DBusMessage(.signal, to: destination, path, interface, member, body)
     }
 
     /// Returns the reply to this call.
     package func reply(_ body: [DBusValue] = [], descriptors: [DBusDescriptor] = []) -> DBusMessage {
-        var message = DBusMessage(.methodReturn)
-        message.destination = sender
-        message.replySerial = serial
-        message.body = body
+        var message = answer(.methodReturn, body)
         message.descriptors = descriptors
         return message
     }
 
     /// Returns an error as the answer to this call.
     package func failure(_ name: String, _ text: String) -> DBusMessage {
-        var message = DBusMessage(.error)
-        message.destination = sender
-        message.replySerial = serial
+        var message = answer(.error, [.string(text)])
         message.errorName = name
-        message.body = [.string(text)]
+        return message
+    }
+
+    /// Returns an answer to this call with the values.
+    private func answer(_ kind: Kind, _ body: [DBusValue]) -> DBusMessage {
+        var message = DBusMessage(kind)
+        (message.destination, message.replySerial, message.body) = (sender, serial, body)
         return message
     }
 }
