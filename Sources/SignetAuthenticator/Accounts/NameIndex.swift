@@ -62,9 +62,9 @@ struct NameIndex: Sendable {
     ///   - limit: The most entries to return.
     /// - Returns: The entries; nil when there are more, and for malformed content.
     func entries(called text: String, limit: Int) -> [Entry]? {
-        let wanted = text.lowercased()
+        let name = TypedName(text)
         // Names with other characters have no hashes: equal texts can have different bytes.
-        let hash = wanted.isASCII ? NameHash.of(wanted) : nil
+        let hash = name.lowercased.isASCII ? NameHash.of(name.lowercased) : nil
         var found: [Entry] = []
         var reader = ByteReader(bytes, from: Self.headLength)
         while !reader.isAtEnd {
@@ -73,7 +73,7 @@ struct NameIndex: Sendable {
             }
             if isSimilar {
                 guard let entry = Entry(&reader) else { return nil }
-                if entry.isCalled(text, wanted) { found.append(entry) }
+                if name.isOne(of: entry.allNames) { found.append(entry) }
                 guard found.count <= limit else { return nil }
             }
             reader.position = end
@@ -163,10 +163,8 @@ extension NameIndex.Entry {
 
     private static func text(_ text: String) -> [UInt8] { number(text.utf8.count) + text.utf8 }
 
-    /// Returns true when a name, or the ID of a mechanism, is the text, or differs from it by case alone.
-    fileprivate func isCalled(_ text: String, _ lowercased: String) -> Bool {
-        (names.all + mechanisms.map(\.uid)).contains { $0 == text || $0.lowercased() == lowercased }
-    }
+    /// The names of the account, and the IDs of its mechanisms.
+    fileprivate var allNames: [String] { names.all + mechanisms.map(\.uid) }
 }
 
 /// The hash of a name in the index: FNV-1a of 32 bits, over its bytes in lower case.

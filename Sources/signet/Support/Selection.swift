@@ -188,8 +188,8 @@ struct Selection {
     ) -> [Candidate] {
         let exact = candidates.filter { names($0).contains(name) }
         guard exact.isEmpty else { return exact }
-        let wanted = name.lowercased()
-        return candidates.filter { names($0).contains { $0.lowercased() == wanted } }
+        let typed = TypedName(name)
+        return candidates.filter { typed.isOne(of: names($0)) }
     }
 }
 
