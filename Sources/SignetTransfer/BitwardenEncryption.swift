@@ -60,9 +60,10 @@ struct BitwardenEncryption {
             }
             // The file has the memory in MiB. The salt of Argon2 is the hash of the salt.
             return try Argon2.fileKey(
-                from: passphrase, salt: Array(SHA256.hash(data: salt)), iterations: iterations,
-                memoryKiB: (0...1_024).contains(memory) ? memory * 1_024 : -1, parallelism: lanes, as: Self.format,
-                part: "kdfMemory")
+                from: passphrase, salt: Array(SHA256.hash(data: salt)),
+                cost: (
+                    memoryKiB: (0...1_024).contains(memory) ? memory * 1_024 : -1, iterations: iterations, parallelism: lanes
+                ), as: Self.format, part: "kdfMemory")
         default:
             throw ImportError(
                 .newerVersion, Self.format, "kdfType", "neither PBKDF2 nor Argon2id; export it as '.json' without a password")

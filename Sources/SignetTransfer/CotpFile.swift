@@ -10,7 +10,7 @@ enum CotpFile {
     private static let newestVersion: Int64 = 2
     private static let newestEncryption: Int64 = 1
     /// The costs of Argon2id, which the file does not contain: 32 MiB, four iterations, four lanes.
-    private static let cost: (memoryKiB: Int64, iterations: Int64, parallelism: Int64) = (32 * 1_024, 4, 4)
+    private static let cost: Argon2.FileCost = (memoryKiB: 32 * 1_024, iterations: 4, parallelism: 4)
 
     static func recognizes(_ json: JSONValue) -> Bool {
         if isEncrypted(json) { return true }
@@ -34,17 +34,10 @@ enum CotpFile {
             throw ImportError(
                 .newerVersion, format, "version", "it is not \(newestEncryption), the newest encryption that is known here")
         }
-        func bytes(_ name: String) -> [UInt8]? { file[name]?.string.flatMap { try? Base64.decode($0) } }
-        guard let salt = bytes("salt"), (8...64).contains(salt.count) else {
-            throw format.malformed("salt", "not a salt in base64")
-        }
-        guard let nonce = bytes("nonce"), nonce.count == 24 else { throw format.malformed("nonce", "not 24 bytes in base64") }
-        guard let sealed = bytes("cipher"), sealed.count >= 16 else {
-            throw format.malformed("cipher", "not a ciphertext in base64")
-        }
-        let key = try Argon2.fileKey(
-            from: format.needed(passphrase), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
-            parallelism: cost.parallelism, as: format, part: "salt")
+        let salt = try format.bytes(file["salt"], part: "salt", count: 8...64, "a salt")
+        let nonce = try format.bytes(file["nonce"], part: "nonce", count: 24...24, "24 bytes")
+        let sealed = try format.bytes(file["cipher"], part: "cipher", count: 16..., "a ciphertext")
+        let key = try Argon2.fileKey(from: format.needed(passphrase), salt: salt, cost: cost, as: format, part: "salt")
         guard let content = XChaCha20Poly1305.open(sealed, key: key, nonce: nonce) else { throw format.wrongPassphrase("cipher") }
         return try format.json(content, part: "cipher")
     }

@@ -41,26 +41,21 @@ enum EnteFile {
                 "version \(version) is newer than \(newestVersion), the newest that Signet reads; export plain text")
         }
         let costs = file["kdfParams"]
-        guard let salt = bytes(costs?["salt"]), (8...64).contains(salt.count), let memory = costs?["memLimit"]?.lenientInteger,
-            let iterations = costs?["opsLimit"]?.lenientInteger
-        else { throw format.malformed("kdfParams", "the salt or a limit is missing") }
-        guard let header = bytes(file["encryptionNonce"]), header.count == 24 else {
-            throw format.malformed("encryptionNonce", "not 24 bytes in base64")
+        guard let memory = costs?["memLimit"]?.lenientInteger, let iterations = costs?["opsLimit"]?.lenientInteger else {
+            throw format.malformed("kdfParams", "a limit is missing")
         }
-        guard let sealed = bytes(file["encryptedData"]), sealed.count >= 17 else {
-            throw format.malformed("encryptedData", "not a ciphertext in base64")
-        }
+        let salt = try format.bytes(costs?["salt"], part: "kdfParams", count: 8...64, "a salt")
+        let header = try format.bytes(file["encryptionNonce"], part: "encryptionNonce", count: 24...24, "24 bytes")
+        let sealed = try format.bytes(file["encryptedData"], part: "encryptedData", count: 17..., "a ciphertext")
         // libsodium takes the memory in bytes, and has one lane.
         let key = try Argon2.fileKey(
-            from: format.needed(passphrase), salt: salt, iterations: iterations, memoryKiB: memory / 1_024, parallelism: 1,
-            as: format, part: "kdfParams")
+            from: format.needed(passphrase), salt: salt,
+            cost: (memoryKiB: memory / 1_024, iterations: iterations, parallelism: 1), as: format, part: "kdfParams")
         guard let message = SecretStream.firstMessage(sealed, header: header, key: key) else {
             throw format.wrongPassphrase("encryptedData")
         }
         return message.content
     }
-
-    private static func bytes(_ value: JSONValue?) -> [UInt8]? { value?.string.flatMap { try? Base64.decode($0) } }
 
     // MARK: Entries
 

@@ -213,6 +213,23 @@ extension ImportFormat {
         }
     }
 
+    /// Returns the bytes of a JSON text in base64.
+    /// - Parameters:
+    ///   - value: The text.
+    ///   - part: The part of the file that an error names.
+    ///   - count: The accepted numbers of bytes.
+    ///   - title: The term for the bytes in an error.
+    /// - Returns: The bytes.
+    /// - Throws: ``ImportError/Code/malformed`` for another value.
+    func bytes(
+        _ value: JSONValue?, part: String, count: some RangeExpression<Int>, _ title: String
+    ) throws(ImportError) -> [UInt8] {
+        guard let bytes = value?.string.flatMap({ try? Base64.decode($0) }), count.contains(bytes.count) else {
+            throw malformed(part, "not \(title) in base64")
+        }
+        return bytes
+    }
+
     /// Returns the entries of a JSON array, whose number is limited.
     func entries(_ value: JSONValue?, part: String) throws(ImportError) -> [JSONValue] {
         guard let entries = value?.array else { throw malformed(part, "a list was expected") }

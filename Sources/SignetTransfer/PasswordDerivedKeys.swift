@@ -17,15 +17,17 @@ extension PassphraseKey {
 }
 
 extension Argon2 {
+    /// The costs of Argon2id, as a file has them or as its program uses them.
+    typealias FileCost = (memoryKiB: Int64, iterations: Int64, parallelism: Int64)
+
     /// Derives the key of another program's file, of 32 bytes, with Argon2id.
     ///
     /// The costs come from the file or are those of the program; they are checked here.
     static func fileKey(
-        from passphrase: Secret, salt: [UInt8], iterations: Int64, memoryKiB: Int64, parallelism: Int64, as format: ImportFormat,
-        part: String
+        from passphrase: Secret, salt: [UInt8], cost: FileCost, as format: ImportFormat, part: String
     ) throws(ImportError) -> Secret {
-        guard let iterations = Int(exactly: iterations), let memoryKiB = Int(exactly: memoryKiB),
-            let parallelism = Int(exactly: parallelism),
+        guard let iterations = Int(exactly: cost.iterations), let memoryKiB = Int(exactly: cost.memoryKiB),
+            let parallelism = Int(exactly: cost.parallelism),
             isAcceptable(iterations: iterations, memoryKiB: memoryKiB, parallelism: parallelism)
         else { throw ImportError(.tooCostly, format, part, "the cost of Argon2 is out of bounds") }
         do throws(StoreError) {

@@ -10,7 +10,7 @@ enum ProtonFile {
     private static let format = ImportFormat.proton
     private static let newestVersion: Int64 = 1
     /// The costs of Argon2id, which the file does not contain: 19 MiB, two iterations, one lane.
-    private static let cost: (memoryKiB: Int64, iterations: Int64, parallelism: Int64) = (19 * 1_024, 2, 1)
+    private static let cost: Argon2.FileCost = (memoryKiB: 19 * 1_024, iterations: 2, parallelism: 1)
     private static let context = Array("proton.authenticator.export.v1".utf8)
 
     static func recognizes(_ json: JSONValue) -> Bool {
@@ -39,15 +39,10 @@ enum ProtonFile {
     }
 
     private static func decrypt(_ file: JSONValue, passphrase: Secret?) throws(ImportError) -> JSONValue {
-        guard let salt = file["salt"]?.string.flatMap({ try? Base64.decode($0) }), salt.count == 16 else {
-            throw format.malformed("salt", "not 16 bytes in base64")
-        }
-        guard let sealed = file["content"]?.string.flatMap({ try? Base64.decode($0) }), sealed.count >= 12 + 16 else {
-            throw format.malformed("content", "not a nonce, a ciphertext and a tag in base64")
-        }
-        let key = try Argon2.fileKey(
-            from: format.needed(passphrase), salt: salt, iterations: cost.iterations, memoryKiB: cost.memoryKiB,
-            parallelism: cost.parallelism, as: format, part: "salt")
+        let salt = try format.bytes(file["salt"], part: "salt", count: 16...16, "16 bytes")
+        let sealed = try format.bytes(
+            file["content"], part: "content", count: (12 + 16)..., "a nonce, a ciphertext and a tag")
+        let key = try Argon2.fileKey(from: format.needed(passphrase), salt: salt, cost: cost, as: format, part: "salt")
         guard let content = Sealing.open(sealed, with: key, context: context) else { throw format.wrongPassphrase("content") }
         return try format.json(content, part: "content")
     }

@@ -12,7 +12,7 @@ enum StratumEncryption: CaseIterable {
 
     private static let format = ImportFormat.stratum
     /// The costs of Argon2id, which the file does not contain: 64 MiB, three iterations, four lanes.
-    private static let cost: (memoryKiB: Int64, iterations: Int64, parallelism: Int64) = (64 * 1_024, 3, 4)
+    private static let cost: Argon2.FileCost = (memoryKiB: 64 * 1_024, iterations: 3, parallelism: 4)
     /// The number of PBKDF2 rounds, which the file does not contain.
     private static let rounds = 64_000
 
@@ -41,8 +41,7 @@ enum StratumEncryption: CaseIterable {
         switch self {
         case .strong:
             let key = try Argon2.fileKey(
-                from: format.needed(passphrase), salt: salt, iterations: Self.cost.iterations, memoryKiB: Self.cost.memoryKiB,
-                parallelism: Self.cost.parallelism, as: format, part: "file")
+                from: format.needed(passphrase), salt: salt, cost: Self.cost, as: format, part: "file")
             guard let content = Sealing.open(bytes[start...], with: key, context: []) else {
                 throw format.wrongPassphrase("file")
             }
