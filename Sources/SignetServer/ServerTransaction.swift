@@ -82,6 +82,8 @@ struct ServerTransaction {
     var failuresLeft: Int?
     /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
+    /// The request whose journey runs; nil outside of a journey.
+    var request: JourneyRequest?
 
     init(_ constants: TransactionConstants, _ transaction: RowCache, _ time: RequestTime) {
         self.constants = constants

@@ -26,6 +26,16 @@ struct PushStreamAccessTests {
         }
     }
 
+    @Test("The context of a login has the address of the client that logs in")
+    func contextHasAddress() async throws {
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            _ = try await user.begin("PushLogin")
+            let context = try await user.nextNotification(for: mechanism).message.contextInfo ?? ""
+            #expect(try JSON.value(of: context.utf8)["remoteIp"] == "127.0.0.1")
+        }
+    }
+
     @Test("A denied login fails and cannot be approved afterwards")
     func deniedLoginFails() async throws {
         try await DemoUser.with { user in

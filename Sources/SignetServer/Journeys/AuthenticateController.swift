@@ -19,15 +19,19 @@ struct AuthenticateController: Sendable {
             let continuation = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"),
                 upgradeToken: request.upgradeToken, destinations: request.destinations)
-            (result, dispatched) = try await server.store.write { tx in (try tx.proceed(continuation), tx.dispatched) }
+            (result, dispatched) = try await server.store.write(for: context.client) { tx in
+                (try tx.proceed(continuation), tx.dispatched)
+            }
         } else if let token = request.query("suspendedId") {
-            (result, dispatched) = try await server.store.write { tx in (try tx.resume(token, in: realm), tx.dispatched) }
+            (result, dispatched) = try await server.store.write(for: context.client) { tx in
+                (try tx.resume(token, in: realm), tx.dispatched)
+            }
         } else {
             var start = try JourneyStart(request, realm: realm, server.configuration)
             // A page's address could come from an attacker, so the login pages do not read the token from it.
             start.upgradeToken = request.upgradeToken
             let credentials = try HeaderCredentials(request)
-            (result, dispatched) = try await server.store.write { [start] tx in
+            (result, dispatched) = try await server.store.write(for: context.client) { [start] tx in
                 (try tx.begin(start, with: credentials), tx.dispatched)
             }
         }

@@ -28,7 +28,7 @@ struct LoginController: Sendable {
     func page(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try server.realm(ofPage: request)
         guard let id = request.query("flow") else { return try await begin(request, realm, context.client) }
-        return try await show(id, request)
+        return try await show(id, request, context.client)
     }
 
     // MARK: Login flow
@@ -46,7 +46,7 @@ struct LoginController: Sendable {
             if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
-        let (id, cookies, dispatched) = try await server.store.write { [start] tx in
+        let (id, cookies, dispatched) = try await server.store.write(for: client) { [start] tx in
             let (login, ended) = try tx.begin(start, realms: server.realms)
             let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
@@ -57,9 +57,9 @@ struct LoginController: Sendable {
         return Self.redirect(to: address(of: id, start.query), cookies)
     }
 
-    private func show(_ id: String, _ request: Request) async throws -> Response {
+    private func show(_ id: String, _ request: Request, _ client: ClientConnection) async throws -> Response {
         let browsers = request.loginCookies(of: id, SessionCookie(server.time))
-        let (found, dispatched) = try await server.store.write { tx in
+        let (found, dispatched) = try await server.store.write(for: client) { tx in
             (try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }, tx.dispatched)
         }
         guard let (current, csrf) = found else { return try await over(request) }
@@ -170,7 +170,7 @@ struct LoginController: Sendable {
             flow: id, page: page, browsers: request.loginCookies(of: id, cookie), form: form,
             userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
             devices: request.deviceCookies(cookie))
-        let (cookies, dispatched) = try await server.store.write { tx in
+        let (cookies, dispatched) = try await server.store.write(for: context.client) { tx in
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
             let login = try tx.answer(answer)
             return (
@@ -185,7 +185,7 @@ struct LoginController: Sendable {
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
         guard let id = request.query("flow") else { throw APIError.resourceNotFound }
-        let (found, now, dispatched) = try await server.store.write { tx in
+        let (found, now, dispatched) = try await server.store.write(for: context.client) { tx in
             (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
         }
         guard let found else { throw APIError.resourceNotFound }

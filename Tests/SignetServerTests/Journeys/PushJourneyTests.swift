@@ -326,6 +326,31 @@ struct PushLoginTests {
         }
     }
 
+    @Test(
+        "A push message contains the address of the client whose request sent it, as far as there is one",
+        arguments: [
+            ("203.0.113.9", #"{"remoteIp":"203.0.113.9"}"#), ("2001:db8::7", #"{"remoteIp":"2001:db8::7"}"#), ("", nil),
+            (nil, nil),
+        ] as [(String?, String?)])
+    func pushMessageHasAddress(address: String?, context: String?) async throws {
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            var step = try await server.start("PushLogin").step
+            step.fill("NameCallback", "mira")
+            step.fill("PasswordCallback", .string(TestServer.password))
+            let body = try JSON.value(of: JSON.encode(step))
+            let (authID, callbacks) = (step.authId, body["callbacks"])
+            try await server.devServer.context.store.write { tx in
+                tx.request = JourneyRequest(address: address)
+                let continuation = JourneyContinuation(realm: .root, authID: authID, callbacks: callbacks, noSession: false)
+                _ = try tx.proceed(continuation).get()
+            }
+            let push = try #require(try await server.inbox(phone.uid).last)
+            let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
+            #expect(message.contextInfo == context)
+        }
+    }
+
     @Test("A device's inbox has a maximum number of pending messages, and a new message does not replace an older one")
     func limitsInbox() async throws {
         try await TestServer.run { server in

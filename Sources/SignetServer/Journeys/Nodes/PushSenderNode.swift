@@ -26,7 +26,7 @@ struct PushSenderNode: Node {
     ///
     /// The placeholders `{{user}}` and `{{issuer}}` are replaced.
     var message = "Login attempt from {{user}} at {{issuer}}"
-    /// True when the message contains the user agent that started the login.
+    /// True when the message contains the user agent that started the login, and the address of the client.
     var includesContext = false
     /// The names of collected attributes that the message also contains.
     var payload: [String] = []
@@ -49,7 +49,7 @@ struct PushSenderNode: Node {
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
-            contextInfo: includesContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
+            contextInfo: includesContext ? Self.contextInfo(journey.userAgent, tx.request?.address) : nil, lifetime: lifetime)
         let push = PushMessageRecord(prompt, to: device, tx.time)
         try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID
@@ -76,8 +76,11 @@ struct PushSenderNode: Node {
         }
     }
 
-    /// Returns the context of the login for the user, as the JSON of the claim `x`.
-    private static func contextInfo(_ userAgent: String?) -> String? {
-        userAgent.map { JSON.text(of: .object(["userAgent": .string($0)])) }
+    /// Returns the context of the login for the user, as the JSON of the claim `x`; nil when nothing is known.
+    ///
+    /// AM's member for the address is `remoteIp`. A client in this process has no address, and that of a socket can be empty.
+    private static func contextInfo(_ userAgent: String?, _ address: String?) -> String? {
+        let members = Dictionary(texts: ["userAgent": userAgent, "remoteIp": address == "" ? nil : address])
+        return members.isEmpty ? nil : JSON.text(of: .object(members))
     }
 }
