@@ -141,14 +141,31 @@ extension ServerTransaction {
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
     private mutating func run(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
+        let earlierMessageID = journey.pushMessageID
         var journey = journey
         let result = try pass(&journey, answers: answers).mapError { $0.leading(to: journey.destinations?.failure) }
+        try withdrawPush(earlierMessageID, of: journey, after: result)
         switch result {
         case .success(.loggedIn): count(.login(journey: journey.tree, .success))
         case .success(.step): break
         case .failure(let refusal): count(.login(journey: journey.tree, LoginOutcome(refusal)))
         }
         return result
+    }
+
+    /// Withdraws the push message for which the journey has waited, when the journey has ended or has sent another message, so that
+    /// the user's devices close it.
+    ///
+    /// A message that was sent in the request that ends the journey stays, because the journey never waited for it.
+    /// - Parameters:
+    ///   - messageID: The message that the journey had sent before the request.
+    ///   - journey: The journey after the request.
+    ///   - result: The result of the request.
+    /// - Throws: `StoreError` when the message cannot be read.
+    private mutating func withdrawPush(_ messageID: String?, of journey: JourneyState, after result: JourneyResult) throws {
+        if case .success(.step) = result, journey.pushMessageID == messageID { return }
+        guard let messageID, let mechanismUID = try pushes.withdraw(messageID) else { return }
+        effects.append(.wake(mechanismUID))
     }
 
     private mutating func pass(_ journey: inout JourneyState, answers: Answers?) throws -> JourneyResult {

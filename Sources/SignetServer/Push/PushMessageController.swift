@@ -82,8 +82,8 @@ struct PushMessageController: Sendable {
         }.get()
         if !answer.isRepeated { server.telemetry.count([.push(answer.state == .approved ? .approved : .denied)]) }
         context.log.update { $0.client.device = device }
-        // A fault may require a second delivery of an answered message.
-        if !server.faults.isIdle, let device { server.streams.wake(device) }
+        // A fault may require a second delivery of an answered message. The first answer has woken the streams.
+        if answer.isRepeated, !server.faults.isIdle, let device { server.streams.wake(device) }
         server.logger.info(
             answer.isRepeated ? "push answer repeated" : "push answered",
             metadata: ["realm": "\(realm)", "answer": "\(answer.state)"])

@@ -39,6 +39,8 @@ struct PushMessageRecord: Codable, Sendable {
     var eventID: UInt64 = 0
     private(set) var state = State.waiting
     private var wrongNumbers = 0
+    /// True when the login has ended without the answer to this message; nil for false, and in rows that an earlier version wrote.
+    var isWithdrawn: Bool?
 
     /// The number of wrong numbers that a login permits; one more denies it.
     ///

@@ -70,6 +70,22 @@ struct PushMessageStore {
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
+    /// Returns the messages of ``retained(for:after:)`` whose login still waits for them, which a stream delivers.
+    func deliverable(for mechanismUID: String, after last: UInt64?) throws -> [PushMessageRecord] {
+        try retained(for: mechanismUID, after: last).filter { $0.isWithdrawn != true }
+    }
+
+    /// Marks a message whose login has ended without its answer.
+    ///
+    /// It keeps its place in the inbox until it expires, so that a client that ends its logins cannot send more messages than
+    /// others.
+    /// - Returns: The mechanism whose streams have to be told; nil when the message was not waiting.
+    mutating func withdraw(_ messageID: String) throws -> String? {
+        guard let push = try messages[messageID], push.state == .waiting, push.isWithdrawn != true else { return nil }
+        try messages.update(messageID) { $0.isWithdrawn = true }
+        return push.mechanismUID
+    }
+
     /// The number of messages that ``finished(for:_:)`` searches.
     private static let finishedSearchLimit = 1000
 
@@ -122,6 +138,10 @@ extension ServerTransaction {
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PushAnswer, device: String?), PushResponseError> {
         let (answer, push) = try pushes.answer(body, realm: realm)
+        // A wrong number can end a message too. The streams of the user's other devices have to be told.
+        if let push, push.state == .waiting, try pushes.entry(push.messageID)?.state != .waiting {
+            effects.append(.wake(push.mechanismUID))
+        }
         func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))

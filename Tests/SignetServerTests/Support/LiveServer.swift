@@ -86,14 +86,28 @@ struct RawHTTPConnection: Sendable {
         return text
     }
 
-    /// Reads the next `count` events.
+    /// Reads the next `count` events with messages.
     func events(_ count: Int) async throws -> [ServerSentEvent] {
         var found: [ServerSentEvent] = []
         _ = await read { text in
-            found = Self.events(in: text)
+            found = Self.events(in: text).filter { $0.name == PushStreamProof.eventName }
             return found.count >= count
         }
         return found
+    }
+
+    /// Reads until the server lists the waiting messages.
+    /// - Returns: The ids in the list, and the events that came before it.
+    func waitingList() async throws -> (ids: Set<String>, earlier: [ServerSentEvent]) {
+        var found: [ServerSentEvent] = []
+        _ = await read { text in
+            found = Self.events(in: text)
+            return found.contains { $0.name == WaitingPushMessages.eventName }
+        }
+        let lists = found.indices.filter { found[$0].name == WaitingPushMessages.eventName }
+        let index = try #require(lists.first)
+        #expect(found[index].id == nil)
+        return (try JSON.decode(WaitingPushMessages.self, from: found[index].data.utf8).messageIDs, Array(found[..<index]))
     }
 
     /// Returns the events in an answer, without its head and chunk sizes.

@@ -75,13 +75,14 @@ private struct PushGatewayInbox: StreamInbox {
     /// The id of the last event that the device has received.
     var last: UInt64?
 
-    mutating func events() async throws -> [InboxMessage]? {
+    /// Returns the new messages without a list of those that wait: a gateway does not learn that a message was answered.
+    mutating func update() async throws -> StreamUpdate<InboxMessage>? {
         let messages = try await server.store.read { [address, last] tx -> [InboxMessage]? in
             try tx.gateway.hasInbox(address) ? tx.gateway.retained(for: address, after: last) : nil
         }
         guard let messages else { return nil }
         last = messages.last?.eventID ?? last
-        return messages
+        return StreamUpdate(events: messages)
     }
 
     func delivered(_ events: [InboxMessage], on stream: PushStreamSubscription) {}

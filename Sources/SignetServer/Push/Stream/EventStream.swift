@@ -15,10 +15,11 @@ protocol StreamEvent: Sendable {
 protocol StreamInbox: Sendable {
     associatedtype Event: StreamEvent
 
-    /// Returns the messages that have arrived since the last call, in the order of sending. It returns nil when the inbox does
-    /// not exist any more. Another server may have removed the inbox while this server was not receiving cluster messages, so the
-    /// stream cannot rely on being ended.
-    mutating func events() async throws -> [Event]?
+    /// Returns the messages that have arrived since the last call, in the order of sending, and which ones wait.
+    ///
+    /// It returns nil when the inbox does not exist any more. Another server may have removed the inbox while this server was not
+    /// receiving cluster messages, so the stream cannot rely on being ended.
+    mutating func update() async throws -> StreamUpdate<Event>?
 
     /// Called after the events were written to the stream.
     func delivered(_ events: [Event], on stream: PushStreamSubscription)
@@ -66,23 +67,13 @@ struct EventStream<Inbox: StreamInbox>: Sendable {
             try await withGracefulShutdownHandler {
                 var inbox = inbox
                 for await _ in stream.signals {
-                    guard let events = try await inbox.events() else { break }
-                    try await writer.write(ByteBuffer(string: Self.text(of: events)))
-                    inbox.delivered(events, on: stream)
+                    guard let update = try await inbox.update() else { break }
+                    try await writer.write(ByteBuffer(string: update.text))
+                    inbox.delivered(update.events, on: stream)
                 }
             } onGracefulShutdown: {
                 stream.end()
             }
         }
-    }
-
-    /// Returns the messages as events.
-    ///
-    /// Without messages, it returns an SSE comment, which keeps the connection alive.
-    private static func text(of events: [Inbox.Event]) -> String {
-        guard !events.isEmpty else { return ":\n\n" }
-        return events.map { event in
-            ServerSentEvent(id: String(event.id), name: PushStreamProof.eventName, data: JSON.text(of: event.delivery)).encoded
-        }.joined()
     }
 }

@@ -41,15 +41,35 @@ private struct PushStreamInbox: StreamInbox {
     /// The ID of the last event that the device has received.
     var last: UInt64?
     var delivery: FaultedDelivery
+    /// The messages that this stream has sent and that waited then.
+    private var sent: Set<String> = []
+    /// True until a device that has received messages on an earlier stream has been told which ones still wait.
+    private var owesList: Bool
 
-    mutating func events() async throws -> [FaultedDelivery.Event]? {
-        let pushes = try await server.store.read { [mechanismUID, last] tx -> [PushMessageRecord]? in
+    init(server: ServerContext, mechanismUID: String, last: UInt64?, delivery: FaultedDelivery) {
+        (self.server, self.mechanismUID, self.last, self.delivery) = (server, mechanismUID, last, delivery)
+        owesList = last != nil
+    }
+
+    mutating func update() async throws -> StreamUpdate<FaultedDelivery.Event>? {
+        let found = try await server.store.read { [mechanismUID, last] tx -> (new: [PushMessageRecord], waiting: [String])? in
             guard try tx.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
-            return try tx.pushes.retained(for: mechanismUID, after: last)
+            let waiting = try tx.pushes.deliverable(for: mechanismUID, after: nil)
+            return (try tx.pushes.deliverable(for: mechanismUID, after: last), waiting.map(\.messageID))
         }
-        guard let pushes else { return nil }
-        last = pushes.last?.eventID ?? last
-        return try await delivery.events(for: pushes)
+        guard let found else { return nil }
+        last = found.new.last?.eventID ?? last
+        let events = try await delivery.events(for: found.new)
+        return StreamUpdate(events: events, waiting: list(of: found.waiting, after: events))
+    }
+
+    /// Returns the list of the waiting messages when the device has received one that does not wait any more; nil otherwise.
+    private mutating func list(of waiting: [String], after events: [FaultedDelivery.Event]) -> WaitingPushMessages? {
+        sent.formUnion(events.map(\.push.messageID))
+        let isNeeded = owesList || !sent.isSubset(of: waiting)
+        sent.formIntersection(waiting)
+        owesList = false
+        return isNeeded ? WaitingPushMessages(waiting) : nil
     }
 
     func delivered(_ events: [FaultedDelivery.Event], on stream: PushStreamSubscription) {
