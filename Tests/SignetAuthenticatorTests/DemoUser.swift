@@ -11,6 +11,7 @@ struct DemoUser {
     static let device = PushDevice(token: "token-1", name: "Mira's laptop")
     let store = AccountRecords(unsealed: MemoryStore())
     let authenticator: Authenticator
+    private let transport: any HTTPTransport
     private let user: TestUser
 
     static func with(
@@ -28,8 +29,11 @@ struct DemoUser {
 
     private init(transport: any HTTPTransport, user: TestUser) {
         authenticator = Authenticator(store: store, transport: transport, device: Self.device)
-        self.user = user
+        (self.transport, self.user) = (transport, user)
     }
+
+    /// Creates another authenticator of the same user, with an empty store.
+    init(like other: DemoUser) { self.init(transport: other.transport, user: other.user) }
 
     func enrollPush(pushGateway: Endpoint? = nil) async throws -> Mechanism {
         let uri = try await user.enrollmentURI("PushRegistration")

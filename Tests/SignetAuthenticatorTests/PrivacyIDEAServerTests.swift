@@ -177,6 +177,38 @@ struct PrivacyIDEAServerTests {
         }
     }
 
+    @Test("The server lists an answered login no more, so a second device of the same token learns that it has ended")
+    func reportsAnswerOfSecondDevice() async throws {
+        try await PrivacyIDEAUser.with { user in
+            let mechanism = try await user.enroll()
+            let login = try await user.begin(mechanism)
+            let account = try #require(try await user.authenticator.accounts().first)
+            let store = AccountRecords(unsealed: MemoryStore())
+            try store.write { (records: any AccountWriter) throws(StoreError) in
+                try records.save(account.account)
+                try records.save(mechanism)
+            }
+            let second = Authenticator(
+                store: store, transport: AsyncHTTPTransport(), device: PushDevice(token: "", name: ""), clock: user.clock)
+            let ended = DistinctItems()
+            let listener = PushStreamListener(second, mechanismUID: mechanism.uid, pollInterval: .milliseconds(50))
+            await #expect(throws: StopListening.self) {
+                try await listener.run(
+                    ended: { id in
+                        _ = ended.add(id)
+                        throw StopListening()
+                    },
+                    { event in
+                        guard case .received = event else { return }
+                        let message = try await user.nextNotification(for: mechanism)
+                        _ = try await user.authenticator.approve(message.id)
+                    })
+            }
+            #expect(try await second.notifications().map(\.id) == ended.all)
+            #expect(try await user.server.finish(login))
+        }
+    }
+
     @Test("An approval of a login that the server no longer waits for is refused")
     func refusesExpiredLogin() async throws {
         try await PrivacyIDEAUser.with { user in

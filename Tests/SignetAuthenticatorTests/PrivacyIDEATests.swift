@@ -55,7 +55,8 @@ private struct PrivacyIDEAVectors: Sendable {
         let body = JSON.encode(try #require(answer))
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: body) }
         return try await PrivacyIDEAPlatform().openMessages(
-            for: try mechanism(), at: Sample.start, over: PushTransport(transport))
+            for: try mechanism(), at: Sample.start, over: PushTransport(transport)
+        ).deliveries
     }
 
     func delivery(_ name: String) async throws -> PushDelivery {
@@ -105,7 +106,7 @@ struct PrivacyIDEATests {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: empty) }
         let messages = try await PrivacyIDEAPlatform().openMessages(
             for: try vectors.mechanism(), at: time, over: PushTransport(transport))
-        #expect(messages.isEmpty)
+        #expect(messages.deliveries.isEmpty && messages.isComplete)
         let request = try #require(transport.requests.first)
         #expect(request.method == "GET")
         let expected = ["serial": try vectors.text("serial"), "timestamp": timestamp, "signature": signature]
@@ -426,6 +427,39 @@ struct PrivacyIDEAListenerTests {
         }
         let seen = events.withLock { $0 }
         #expect(seen == ["\(PushMessageError.signature)"])
+    }
+
+    @Test("A message that the server does not list any more has ended, unless the server lists more than are read")
+    func reportsEndOfMessage() async throws {
+        let vectors = try PrivacyIDEAVectors()
+        let one = try #require(try vectors.challenge("approve")["poll"])
+        let listed = JSON.encode(one)
+        let unknown = Array(repeating: JSONValue.object(["nonce": "x"]), count: 65)
+        let many = JSON.encode(JSONValue.object(["result": .object(["status": .bool(true), "value": .array(unknown)])]))
+        let empty = try Self.body(vectors.json["empty"])
+        let polls = Counter()
+        let user = try PrivacyIDEAFixture(answer: { (_: HTTPRequest) async throws(TransportError) -> HTTPResponse in
+            switch polls.add() {
+            case 1, 2: return HTTPResponse(status: 200, body: listed)
+            case 3: return HTTPResponse(status: 503)
+            case 4, 5: return HTTPResponse(status: 200, body: many)
+            default: return HTTPResponse(status: 200, body: empty)
+            }
+        })
+        let (received, ended) = (DistinctItems(), DistinctItems())
+        await #expect(throws: StopListening.self) {
+            try await Self.listener(user).run(
+                ended: { id in
+                    _ = ended.add("\(id) \(polls.count)")
+                    throw StopListening()
+                },
+                { event in
+                    if case .received(let notification) = event { _ = received.add(notification.id) }
+                })
+        }
+        let expected = received.all.map { "\($0) 6" }
+        #expect(ended.all == expected && expected.count == 1)
+        #expect(try await user.authenticator.notifications().map(\.decision) == [nil])
     }
 
     @Test("While the server is away the pauses grow, and afterwards the listener goes on")

@@ -168,7 +168,7 @@ extension PrivacyIDEAPlatform: PolledPushPlatform {
     /// - Throws: ``AuthenticatorError/Code/refusedByServer`` also when the server's clock is more than a minute away from `time`.
     package func openMessages(
         for mechanism: Mechanism, at time: Date, over transport: PushTransport
-    ) async throws -> [PushDelivery] {
+    ) async throws -> OpenPushMessages {
         guard let push = mechanism.push, let serial = mechanism.resourceID else { throw AuthenticatorError.noPush }
         let server = push.authenticationEndpoint
         let timestamp = time.formatted(.iso8601)
@@ -183,6 +183,7 @@ extension PrivacyIDEAPlatform: PolledPushPlatform {
         guard let challenges = try answer(in: response, from: server).value.array else {
             throw AuthenticatorError(.serverMisbehaved, "\(server.host) sent no list of logins", status: response.status)
         }
-        return challenges.prefix(Self.maxChallenges).map { PrivacyIDEAChallenge.delivery(of: $0, to: mechanism.uid) }
+        let deliveries = challenges.prefix(Self.maxChallenges).map { PrivacyIDEAChallenge.delivery(of: $0, to: mechanism.uid) }
+        return (deliveries, challenges.count <= Self.maxChallenges)
     }
 }

@@ -96,8 +96,11 @@ package protocol PolledPushPlatform: PushPlatform {
     /// - Returns: The messages, unverified; the same ones again as long as they can be answered.
     /// - Throws: `TransportError`; ``AuthenticatorError/Code/refusedByServer`` when asking again does not help, unless `time` was
     ///   wrong; ``AuthenticatorError/Code/serverMisbehaved``.
-    func openMessages(for mechanism: Mechanism, at time: Date, over transport: PushTransport) async throws -> [PushDelivery]
+    func openMessages(for mechanism: Mechanism, at time: Date, over transport: PushTransport) async throws -> OpenPushMessages
 }
+
+/// The messages that can be answered, as a server lists them, and true when the list has all of them.
+package typealias OpenPushMessages = (deliveries: [PushDelivery], isComplete: Bool)
 
 /// The transport for the requests of a platform.
 ///

@@ -4,6 +4,8 @@ import SignetNetwork
 /// The progress of a listener, which continues from one connection to the next.
 struct PushStreamProgress: Sendable {
     var lastEventID: String?
+    /// The messages that have arrived, on earlier connections too.
+    var received = ReceivedMessages()
     private var failures = 0
 
     /// Returns the pause before the next connection: half a second, doubled with every consecutive failure, up to 30 seconds.
@@ -52,6 +54,14 @@ final class PushStream: Sendable {
         } catch {
             throw TransportError(.tooLarge, host: server.host, "the push stream sent an event that is too large")
         }
+    }
+
+    /// Records a message that was stored.
+    func received(_ notification: PushNotification) { state.withLock { $0.progress.received.add(notification) } }
+
+    /// Returns the ids of the records whose messages the server does not list any more, each once.
+    func ended(except waiting: Set<String>) -> [String] {
+        state.withLock { $0.progress.received.removeAll(except: waiting) }
     }
 
     /// Records that an event has been processed, so that the server need not send it again.

@@ -49,11 +49,59 @@ public struct PushStreamListener: Sendable {
     ///   ``AuthenticatorError/Code/refusedByServer`` when the server does not accept the proof, `CancellationError` when the task
     ///   is canceled, and the errors of `handle`.
     public func run(_ handle: @Sendable (Event) async throws -> Void) async throws {
+        try await run(ended: { _ in }, handle)
+    }
+
+    /// Listens until the task is canceled, and reports the messages that have ended at the server.
+    ///
+    /// A message has ended when it was answered, by another device or by this one, when its login has ended without an answer, and
+    /// when it has expired by the server's clock. The push stream of `signet serve` says so at once, and the next answer of
+    /// privacyIDEA has the message no more. AM does not say so, nor does a push gateway. The stored message is not changed, because
+    /// what the server says is not signed.
+    /// - Parameters:
+    ///   - ended: Gets the id of the record of each message that this listener has received and that has ended. The stored message
+    ///     tells whether this device has answered it.
+    ///   - handle: Gets the other events.
+    /// - Throws: The errors of ``run(_:)``, and those of `ended`.
+    public func run(
+        ended: @Sendable (_ id: String) async throws -> Void, _ handle: @Sendable (Event) async throws -> Void
+    ) async throws {
+        do {
+            try await listen { report in
+                do {
+                    switch report {
+                    case .event(let event): try await handle(event)
+                    case .ended(let id): try await ended(id)
+                    }
+                } catch {
+                    throw HandlerFailure(error: error)
+                }
+            }
+        } catch let failure as HandlerFailure {
+            throw failure.error
+        }
+    }
+
+    /// A report of a listener to the app.
+    enum Report: Sendable {
+        case event(Event)
+        /// The message of a record has ended at the server.
+        case ended(id: String)
+    }
+
+    /// A wrapper for an error of the app's handlers.
+    ///
+    /// It distinguishes such an error from a failure of the connection or a rejected message.
+    private struct HandlerFailure: Error {
+        let error: any Error
+    }
+
+    private func listen(_ report: @Sendable (Report) async throws -> Void) async throws {
         let mechanism = try await authenticator.mechanism(mechanismUID)
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         if let platform = (try? authenticator.platforms.named(push.platform)) as? any PolledPushPlatform {
             let poll = PushPoll(authenticator: authenticator, platform: platform, mechanism: mechanism, push: push)
-            return try await run(poll, handle)
+            return try await ask(poll, report)
         }
         guard let credentials = try PushStreamCredentials(push, mechanismUID: mechanismUID) else {
             throw AuthenticatorError(
@@ -64,60 +112,37 @@ public struct PushStreamListener: Sendable {
         var progress = PushStreamProgress()
         while true {
             do {
-                try await connect(with: credentials, &progress) { event in
-                    do {
-                        try await handle(event)
-                    } catch {
-                        throw HandlerFailure(error: error)
-                    }
-                }
+                try await connect(with: credentials, &progress, report)
                 throw TransportError(.interrupted, host: credentials.endpoint.host, "the push stream ended the connection")
-            } catch let failure as HandlerFailure {
-                throw failure.error
             } catch let error where error.mayReconnect {
                 try Task.checkCancellation()
                 let pause = progress.nextPause()
-                try await handle(.disconnected(error, pause: pause))
+                try await report(.event(.disconnected(error, pause: pause)))
                 try await Task.sleep(for: pause)
             }
         }
     }
 
     /// Asks a server for messages until the task is canceled.
-    private func run(_ poll: PushPoll, _ handle: @Sendable (Event) async throws -> Void) async throws {
+    private func ask(_ poll: PushPoll, _ report: @Sendable (Report) async throws -> Void) async throws {
         var progress = PushPollProgress()
         while true {
             do {
-                try await poll.once(&progress) { event in
-                    do {
-                        try await handle(event)
-                    } catch {
-                        throw HandlerFailure(error: error)
-                    }
-                }
+                try await poll.once(&progress, report)
                 try await Task.sleep(for: pollInterval)
-            } catch let failure as HandlerFailure {
-                throw failure.error
             } catch let error where error.mayReconnect {
                 try Task.checkCancellation()
                 let pause = max(progress.nextPause(), pollInterval)
-                try await handle(.disconnected(error, pause: pause))
+                try await report(.event(.disconnected(error, pause: pause)))
                 try await Task.sleep(for: pause)
             }
         }
     }
 
-    /// A wrapper for an error of the app's handler.
-    ///
-    /// It distinguishes such an error from a failure of the connection or a rejected message.
-    private struct HandlerFailure: Error {
-        let error: any Error
-    }
-
     /// Connects once, and receives messages until the connection ends.
     private func connect(
         with credentials: PushStreamCredentials, _ progress: inout PushStreamProgress,
-        _ handle: @Sendable (Event) async throws -> Void
+        _ report: @Sendable (Report) async throws -> Void
     ) async throws {
         let server = credentials.endpoint
         var request = HTTPRequest("GET", server.url, headers: ["Accept": "text/event-stream"])
@@ -128,23 +153,38 @@ public struct PushStreamListener: Sendable {
         defer { progress = stream.progress }
         let response = try await authenticator.pipeline.stream(request, for: .pushStream) { piece in
             let (isFirst, events) = try stream.feed(piece, from: server)
-            if isFirst { try await handle(.connected) }
+            if isFirst { try await report(.event(.connected)) }
             for event in events {
-                if event.name == PushStreamProof.eventName {
-                    do {
-                        guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
-                            throw PushMessageError.form
-                        }
-                        try await handle(.received(authenticator.receive(delivery)))
-                    } catch let error where error.concernsOneMessage {
-                        try await handle(.refused(error))
-                    }
-                }
+                try await take(event, of: stream, report)
                 stream.took(event)
             }
         }
         guard (200..<300).contains(response.status) else {
             throw AuthenticatorError.refusal(by: server, status: response.status)
+        }
+    }
+
+    /// Takes one event; one with an unknown name is ignored.
+    private func take(
+        _ event: ServerSentEvent, of stream: PushStream, _ report: @Sendable (Report) async throws -> Void
+    ) async throws {
+        switch event.name {
+        case PushStreamProof.eventName:
+            do {
+                guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
+                    throw PushMessageError.form
+                }
+                let notification = try await authenticator.receive(delivery)
+                stream.received(notification)
+                try await report(.event(.received(notification)))
+            } catch let error where error.concernsOneMessage {
+                try await report(.event(.refused(error)))
+            }
+        case WaitingPushMessages.eventName:
+            // A list that cannot be read says nothing about any message.
+            guard let waiting = try? JSON.decode(WaitingPushMessages.self, from: event.data.utf8) else { return }
+            for id in stream.ended(except: waiting.messageIDs) { try await report(.ended(id: id)) }
+        default: break
         }
     }
 

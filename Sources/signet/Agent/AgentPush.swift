@@ -89,7 +89,9 @@ struct AgentPush: Sendable {
         do {
             try await session.online { authenticator in
                 let listener = PushStreamListener(authenticator, mechanismUID: mechanismUID)
-                try await listener.run { event in await report(event, of: account, at: session.now) }
+                try await listener.run(ended: { id in await notices.close(id) }) { event in
+                    await report(event, of: account, at: session.now)
+                }
             }
         } catch is CancellationError {
             return
@@ -126,7 +128,8 @@ struct AgentPush: Sendable {
 
     /// Closes the notifications of messages that have been answered by a process without the agent, or that have expired.
     ///
-    /// Those that a command has answered through the agent are closed at once.
+    /// Those that another device has answered are closed as soon as the server says so, and those that a command has answered
+    /// through the agent at once.
     private func closeAnswered(_ session: Session, _ failure: inout RepeatedFailure) async {
         let shown = await notices.shownIDs
         guard !shown.isEmpty else { return }
