@@ -8,7 +8,7 @@ import Testing
 
 @testable import signet
 
-/// The agent at a server of logins, on a desktop with a real server of notifications.
+/// The agent at a server of logins, on a desktop with a real notification server.
 @Suite(
     "signet agent with dunst", .timeLimit(.minutes(5)),
     .enabled(if: NotificationDaemon.missingPrograms.isEmpty, "not installed: \(NotificationDaemon.missingPrograms)"))

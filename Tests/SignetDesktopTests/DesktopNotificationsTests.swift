@@ -179,7 +179,7 @@ struct DesktopNotificationsTests {
         }
     }
 
-    /// A server of notifications that shows the first one late, after `body`, and then is asked to close it.
+    /// A notification server that shows the first one late, after `body`, and then is asked to close it.
     private func closesLate(
         _ body: (DesktopNotifications, Task<Void, any Error>) async throws -> Void
     ) async throws {

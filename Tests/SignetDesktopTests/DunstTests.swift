@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetDesktop
 
-/// The notifications in a real server of notifications, on a screen in memory.
+/// The notifications in a real notification server, on a screen in memory.
 @Suite(
     "Notifications in dunst",
     .enabled(if: NotificationDaemon.missingPrograms.isEmpty, "not installed: \(NotificationDaemon.missingPrograms)"))

@@ -9,7 +9,7 @@ package import SignetCore
 /// a click or a key that was meant for another window approves nothing; and the answer is one of those that were shown. A
 /// notification has one answer at most.
 ///
-/// Without a server of notifications nothing is shown. When one starts, or starts again, it shows what is still waiting.
+/// Without a notification server nothing is shown. When one starts, or starts again, it shows what is still waiting.
 ///
 /// The object lives until ``stop()`` or the end of the connection.
 package actor DesktopNotifications {
@@ -92,7 +92,7 @@ package actor DesktopNotifications {
         continuation = made.continuation
     }
 
-    /// Looks for the server of notifications, and waits for others.
+    /// Looks for the notification server, and waits for others.
     /// - Parameters:
     ///   - connection: The session bus.
     ///   - clock: The clock of the messages' expiry.
@@ -184,7 +184,7 @@ package actor DesktopNotifications {
         let values = arguments(entry.notice, replacing: entry.number, at: server.capabilities)
         let reply = try await answer(to: .call(server.owner, Self.path, Self.busName, "Notify", values))
         guard let number = reply.body.first?.uint32, number != 0 else {
-            throw DBusError(.invalidReply, "the server of notifications gave no number for a notification")
+            throw DBusError(.invalidReply, "the notification server gave no number for a notification")
         }
         guard self.server?.owner == server.owner else {
             // All notifications were closed while the server answered.
@@ -272,7 +272,7 @@ package actor DesktopNotifications {
 
     /// Uses a server, and shows all notices there.
     ///
-    /// A program that does not answer as a server of notifications is not used.
+    /// A program that does not answer as a notification server is not used.
     private func attach(_ owner: String) async {
         do throws(DBusError) {
             let rule = DBusMatch(sender: owner, path: Self.path, interface: Self.busName)

@@ -42,7 +42,7 @@ package struct PushNotice: Sendable, Hashable {
     package let body: [String]
     /// The answers that the user can choose, in the order of the buttons; empty for a message whose number is typed in a terminal.
     package let answers: [Answer]
-    /// The lines that are added to the body when the server of notifications has no buttons.
+    /// The lines that are added to the body when the notification server has no buttons.
     package let commands: [String]
     /// The time at which the server of the login stops waiting, by this machine's clock.
     package let expiresAt: Date
@@ -126,7 +126,7 @@ package struct PushNotice: Sendable, Hashable {
 
 // MARK: On the bus
 
-/// The capabilities of a server of notifications (Desktop Notifications Specification, "GetCapabilities").
+/// The capabilities of a notification server (Desktop Notifications Specification, "GetCapabilities").
 package struct NotificationCapabilities: Sendable, Hashable {
     /// True when the server shows buttons.
     package let hasActions: Bool

@@ -5,7 +5,7 @@ import SignetStorage
 struct FolderContents: Sendable {
     /// The states of other machines.
     ///
-    /// A machine has several when a program for files has kept two versions of its file.
+    /// A machine has several when a file sync program has kept two versions of its file.
     private(set) var peers: [SyncState] = []
     /// The newest readable state of each other machine, by its id.
     private(set) var newestPeers: [String: SyncState] = [:]
@@ -47,7 +47,7 @@ struct FolderContents: Sendable {
             }
         }
         report.machineCount = newestPeers.count
-        // An older version of a file beside the newest one is usual: a program for files keeps both.
+        // An older version of a file beside the newest one is usual: a file sync program keeps both.
         let current = Set(newestPeers.values.map { settings.state.name(of: $0.machine) })
         report.olderFiles = report.olderFiles.filter { !current.contains($0.machine) }
     }
@@ -85,7 +85,7 @@ struct FolderContents: Sendable {
 
     /// Compares a file of this machine with the vault.
     private mutating func takeOwn(_ state: SyncState, _ name: String, _ own: SyncState) {
-        // Only the file with the usual name counts as written: the other ones are older versions that a program for files kept.
+        // Only the file with the usual name counts as written: the other ones are older versions that a file sync program kept.
         if name == SyncFolder.fileName(of: own.machine) { ownSequence = state.sequence }
         guard state.isAhead(of: own), newerOwn.map({ $0.sequence < state.sequence }) ?? true else { return }
         newerOwn = state

@@ -6,7 +6,7 @@ package struct SyncConflict: Sendable, Hashable {
     package let account: AccountID
     /// The group of fields; nil for the whole account, which one machine removed and another one changed.
     package let group: SyncGroup?
-    /// The version that stands.
+    /// The version that the merge kept.
     package let winner: SyncVersion
     /// The version that was lost.
     package let loser: SyncVersion
@@ -94,6 +94,6 @@ extension SyncValue {
 }
 
 extension SyncVersion {
-    /// Returns true when the version is newer than `other`, which nil stands before.
+    /// Returns true when the version is newer than `other`, or `other` is nil.
     fileprivate func isNewer(than other: SyncVersion?) -> Bool { other.map { $0 < self } ?? true }
 }

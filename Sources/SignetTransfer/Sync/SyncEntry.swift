@@ -21,7 +21,7 @@ package struct SyncGroup: RawRepresentable, Sendable, Hashable, Comparable {
     /// The id of the machine that generates the counter-based codes.
     package static let owner = SyncGroup(rawValue: "owner")
 
-    /// The groups whose lost values are told and kept.
+    /// The groups whose lost values become a ``SyncConflict``, which is reported to the user and stored with the value.
     static let told: [SyncGroup] = [.names, .details, .lock, .totp, .hotp]
 
     /// The name of the group in files.

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 package import SignetStorage
 
-/// The folder of a synchronization, which a program for files moves between machines.
+/// The folder of a synchronization, which a file sync program moves between machines.
 ///
 /// It may be on another file system than the vault. Nothing in it is trusted, and no file of another machine is ever changed or
 /// removed.
@@ -21,7 +21,7 @@ package struct SyncFolder: Sendable {
     /// Returns the name of the file of a machine.
     package static func fileName(of machine: String) -> String { prefix + machine + suffix }
 
-    /// Returns true for the name of a machine's file, and for the name that a program for files gives to a second version of one,
+    /// Returns true for the name of a machine's file, and for the name that a file sync program gives to a second version of one,
     /// such as `signet-sync-ID.sync-conflict-20261127-101500-ABC.signet` or `signet-sync-ID (conflicted copy).signet`.
     package static func isFileName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
 
@@ -82,7 +82,7 @@ package struct SyncFolder: Sendable {
 
     /// Replaces the file of a machine in one step, with mode 0600.
     ///
-    /// The bytes are on the disk before the file gets its name, so a program for files and a crash find the old file or the new
+    /// The bytes are on the disk before the file gets its name, so a file sync program and a crash find the old file or the new
     /// one.
     /// - Throws: `StoreError`. The old file is then still there.
     package func write(_ bytes: [UInt8], of machine: String) throws(StoreError) {
@@ -106,7 +106,7 @@ package struct SyncFolder: Sendable {
 
     /// The begin of the names of files that this machine has not finished.
     ///
-    /// Programs for files leave out names with a dot, or move them; no machine reads them.
+    /// File sync programs leave out names with a dot, or move them; no machine reads them.
     private func unfinishedPrefix(of machine: String) -> String { ".\(Self.prefix)\(machine)." }
 
     /// Removes the files of this machine that a killed process left unfinished.

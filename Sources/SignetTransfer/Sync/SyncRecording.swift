@@ -3,7 +3,7 @@ package import SignetCore
 extension SyncState {
     /// Compares the vault with the state of the last synchronization, and gives each group that has changed a new version.
     ///
-    /// The commands that change accounts know nothing of versions: the time of a change is that of the synchronization that finds
+    /// The commands that change accounts set no versions: the time of a change is that of the synchronization that finds
     /// it. All changes of one synchronization have one version, which is newer than every version that was read.
     /// - Parameters:
     ///   - vault: The accounts of the vault.

@@ -30,7 +30,7 @@ package struct SyncSettings: Sendable, Hashable {
 
     /// Adds a key, unless it is known.
     ///
-    /// Several keys exist when two machines began in one empty folder before a program for files had moved the first file. All of
+    /// Several keys exist when two machines began in one empty folder before a file sync program had moved the first file. All of
     /// them then write with the key of the lowest salt.
     package mutating func add(_ key: SyncKey) {
         guard !keys.contains(where: { $0.salt == key.salt && $0.cost == key.cost }), keys.count < Self.maxKeys else { return }

@@ -1,6 +1,6 @@
 package import SignetCore
 
-/// All that one machine knows of a synchronization: the content of its file, and the base of its next comparison with the vault.
+/// The state of a synchronization on one machine: the content of its file, and the base of its next comparison with the vault.
 ///
 /// It is a value. ``record(_:established:clock:time:)`` adds the changes of the vault, ``merging(_:)`` adds the states of other
 /// machines, and ``forgetting(peers:time:)`` drops what no machine needs. None of them does I/O or reads a clock.

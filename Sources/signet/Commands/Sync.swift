@@ -50,7 +50,7 @@ struct Sync: ParsableCommand {
             commandName: "init", abstract: "Begin to synchronize with a folder, or join the machines that do.",
             discussion: """
                 The folder must exist. An empty one gets a new passphrase; in another one the passphrase of the other machines is \
-                needed. It is asked for once: the vault keeps the key. A person who gets the files can try passphrases, \
+                needed. It is asked for once: the vault keeps the key. An attacker with the files can try passphrases, \
                 whatever protects the vault, so use a long one.
 
                 EXAMPLES:

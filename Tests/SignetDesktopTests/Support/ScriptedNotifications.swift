@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SignetDesktop
 
-/// A server of notifications that shows nothing, and whose user is the test.
+/// A notification server that shows nothing, and whose user is the test.
 final class ScriptedNotifications: Sendable {
     /// A call of `Notify`.
     struct Shown: Sendable {

@@ -65,7 +65,7 @@ struct SyncFolderTests {
     }
 
     @Test(
-        "A second version of a file that a program for files has kept is read too",
+        "A second version of a file that a file sync program has kept is read too",
         arguments: [
             ".sync-conflict-20261127-101500-ABCDEFG", " (conflicted copy 2026-11-27)", "-LAPTOP", " (1)",
         ])

@@ -3,7 +3,7 @@ import Foundation
 import SignetCore
 import SignetTesting
 
-/// A real server of notifications for one test: dunst, on a screen in memory.
+/// A real notification server for one test: dunst, on a screen in memory.
 ///
 /// It ends with the body for which it was started, even when the body throws, and with the test process.
 package final class NotificationDaemon: Sendable {
