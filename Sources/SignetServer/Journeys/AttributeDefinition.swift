@@ -50,15 +50,18 @@ extension NodeType {
     ///   - title: The name of the type in AM's editor.
     ///   - attribute: The attribute that defines the title and the policies of the credential.
     ///   - credential: The credential in words.
+    ///   - ignoredSettings: The settings of AM's node that have no effect here.
     ///   - collector: Creates the collector. The definition is nil when the file does not ask for validation.
     /// - Returns: A type whose nodes have the setting `validateInput`.
     static func validated(
         _ name: String, _ title: String, attribute: String, _ credential: String,
+        ignoring ignoredSettings: [String],
         _ collector: @escaping @Sendable (AttributeDefinition?) -> any Collector
     ) -> NodeType {
         NodeType(
             name, title,
             "Asks for the \(credential) of a new user; with `validateInput` until it complies with the policies of `\(attribute)`.",
+            ignoring: ignoredSettings,
             withContext: { decoder, context in
                 collector(decoder.bool("validateInput", false) ? context.attributes[attribute] ?? .plain(title) : nil)
             })

@@ -13,6 +13,11 @@ struct NodeType: Sendable {
     let about: String
     /// The description of the outcomes, for the documentation; nil when it lists ``Node/outcomes``.
     let outcomes: String?
+    /// The settings that AM's node has and that have no effect here, by their names in AM.
+    ///
+    /// The file cannot have them. An import leaves them out. All other settings have the same names as in AM, except for those that
+    /// the documentation calls additions.
+    let ignoredSettings: [String]
     /// Decodes the properties.
     ///
     /// A property with a wrong value is reported and treated as absent, so the result is always a node.
@@ -20,21 +25,23 @@ struct NodeType: Sendable {
 
     /// Creates a type whose properties refer to other parts of the file.
     init(
-        _ name: String, _ title: String, _ about: String, outcomes: String? = nil,
+        _ name: String, _ title: String, _ about: String, outcomes: String? = nil, ignoring ignoredSettings: [String] = [],
         withContext decode: @escaping @Sendable (inout ConfigurationDecoder, NodeContext) -> any Node
     ) {
         self.name = name
         self.title = title
         self.about = about
         self.outcomes = outcomes
+        self.ignoredSettings = ignoredSettings
         self.decode = decode
     }
 
     init(
-        _ name: String, _ title: String, _ about: String, outcomes: String? = nil,
+        _ name: String, _ title: String, _ about: String, outcomes: String? = nil, ignoring ignoredSettings: [String] = [],
         _ decode: @escaping @Sendable (inout ConfigurationDecoder) -> any Node
     ) {
-        self.init(name, title, about, outcomes: outcomes, withContext: { decoder, _ in decode(&decoder) })
+        self.init(
+            name, title, about, outcomes: outcomes, ignoring: ignoredSettings, withContext: { decoder, _ in decode(&decoder) })
     }
 
     /// All types, in the order of the documentation.

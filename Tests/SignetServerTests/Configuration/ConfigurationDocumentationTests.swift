@@ -28,7 +28,9 @@ struct ConfigurationDocumentationTests {
         let ported = ignored.isEmpty ? "" : " A journey from AM can keep \(ignored)."
         let page =
             node is any Collector ? " Can be on a page." : node.interaction == .embeddable ? " Can be the last on a page." : ""
-        return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)Outcomes: \(outcomes).\(ported)\(page)\n\n"
+        let unused = type.ignoredSettings.map { "`\($0)`" }.joined(separator: ", ")
+        let left = unused.isEmpty ? "" : " Without an effect, and left out by an import: \(unused)."
+        return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)Outcomes: \(outcomes).\(ported)\(page)\(left)\n\n"
     }
 
     @Test("The configuration reference describes every node with its properties, defaults and outcomes")

@@ -9,6 +9,7 @@ struct AttributeCollector: Collector {
     static let type = NodeType(
         "AttributeCollectorNode", "Attribute Collector",
         "Asks for attributes. The section `attributes` defines their titles, types and policies.",
+        ignoring: ["identityAttribute"],
         withContext: { decoder, context in
             let names = decoder.optionalStrings("attributesToCollect") ?? []
             let isRequired = decoder.bool("required", false)

@@ -2,7 +2,8 @@
 struct CreateObjectNode: Node {
     static let type = NodeType(
         "CreateObjectNode", "Create Object",
-        "Creates a user from the collected name, password, attributes, answers and terms. If the name is taken, the login ends with a policy failure."
+        "Creates a user from the collected name, password, attributes, answers and terms. If the name is taken, the login ends with a policy failure.",
+        ignoring: ["identityResource"]
     ) { _ in Self() }
 
     /// The OpenID Connect claims of the attributes.

@@ -2,7 +2,8 @@
 struct InnerTreeEvaluatorNode: Node {
     static let type = NodeType(
         "InnerTreeEvaluatorNode", "Inner Tree Evaluator",
-        "Runs another journey: `true` when it ends with success, `false` when it ends with failure."
+        "Runs another journey: `true` when it ends with success, `false` when it ends with failure.",
+        ignoring: ["displayErrorOutcome"]
     ) { Self(tree: $0.requiredString("tree", kind: "the name of a journey")) }
 
     var tree: String

@@ -4,7 +4,8 @@
 struct RetryLimitDecisionNode: Node {
     static let type = NodeType(
         "RetryLimitDecisionNode", "Retry Limit Decision",
-        "Permits a limited number of retries: `Retry`, and after the last one `Reject`."
+        "Permits a limited number of retries: `Retry`, and after the last one `Reject`.",
+        ignoring: ["incrementUserAttributeOnFailure"]
     ) { Self(limit: $0.integer("retryLimit", 3, in: 1...1_000_000)) }
 
     var limit: Int

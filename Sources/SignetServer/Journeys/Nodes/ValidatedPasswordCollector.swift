@@ -3,7 +3,8 @@ import SignetCore
 /// A collector that asks for the password of a new user, if it has a definition until the password complies with its policies.
 struct ValidatedPasswordCollector: Collector {
     static let type = NodeType.validated(
-        "ValidatedPasswordNode", "Platform Password", attribute: "password", "password"
+        "ValidatedPasswordNode", "Platform Password", attribute: "password", "password",
+        ignoring: ["passwordAttribute"]
     ) { Self(definition: $0) }
 
     /// The title and the policies of the password; nil to ask as ``PasswordCollector`` does.

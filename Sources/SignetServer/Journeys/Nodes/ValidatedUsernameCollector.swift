@@ -3,7 +3,8 @@ import SignetCore
 /// A collector that asks for the name of a new user, if it has a definition until the name complies with its policies.
 struct ValidatedUsernameCollector: Collector {
     static let type = NodeType.validated(
-        "ValidatedUsernameNode", "Platform Username", attribute: "userName", "name"
+        "ValidatedUsernameNode", "Platform Username", attribute: "userName", "name",
+        ignoring: ["usernameAttribute", "autocompleteValues", "prepopulate"]
     ) { Self(definition: $0) }
 
     /// The title and the policies of the name; nil to ask as ``UsernameCollector`` does.
