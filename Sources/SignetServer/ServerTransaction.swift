@@ -84,6 +84,8 @@ struct ServerTransaction {
     var effects: [SideEffect] = []
     /// The request whose journey runs; nil outside of a journey.
     var request: JourneyRequest?
+    /// The values of `Set-Cookie` that nodes add to the response of a successful login.
+    var responseCookies: [String] = []
 
     init(_ constants: TransactionConstants, _ transaction: RowCache, _ time: RequestTime) {
         self.constants = constants

@@ -152,7 +152,8 @@ extension AttributePolicy {
 }
 
 extension JSONValue {
-    fileprivate var double: Double? {
+    /// The number; nil for another value.
+    var double: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -165,7 +166,7 @@ extension String {
     /// True when the text has the form of an email address: a name, an `@` and a domain with a dot.
     ///
     /// It does not check that the address exists.
-    fileprivate var isEmailAddress: Bool {
+    var isEmailAddress: Bool {
         let parts = split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !contains(where: \.isWhitespace) else { return false }
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)

@@ -12,38 +12,42 @@ struct AuthenticateController: Sendable {
         let realm = context.realm
         try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.version)
         let body = try await request.json(context)
+        let received = JourneyRequest(request, context.client)
         let result: JourneyResult
         let dispatched: [String]
+        let cookies: [String]
         if let authID = body["authId"] {
             guard let authID = authID.string else { throw APIError.invalidAuthID }
             let continuation = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"),
                 upgradeToken: request.upgradeToken, destinations: request.destinations)
-            (result, dispatched) = try await server.store.write(for: context.client) { tx in
-                (try tx.proceed(continuation), tx.dispatched)
+            (result, dispatched, cookies) = try await server.store.write(for: received) { tx in
+                (try tx.proceed(continuation), tx.dispatched, tx.responseCookies)
             }
         } else if let token = request.query("suspendedId") {
-            (result, dispatched) = try await server.store.write(for: context.client) { tx in
-                (try tx.resume(token, in: realm), tx.dispatched)
+            (result, dispatched, cookies) = try await server.store.write(for: received) { tx in
+                (try tx.resume(token, in: realm), tx.dispatched, tx.responseCookies)
             }
         } else {
             var start = try JourneyStart(request, realm: realm, server.configuration)
             // A page's address could come from an attacker, so the login pages do not read the token from it.
             start.upgradeToken = request.upgradeToken
             let credentials = try HeaderCredentials(request)
-            (result, dispatched) = try await server.store.write(for: context.client) { [start] tx in
-                (try tx.begin(start, with: credentials), tx.dispatched)
+            (result, dispatched, cookies) = try await server.store.write(for: received) { [start] tx in
+                (try tx.begin(start, with: credentials), tx.dispatched, tx.responseCookies)
             }
         }
         let reply = try result.get()
         try await server.deliver(dispatched)
-        return try respond(reply, realm: realm)
+        var response = try respond(reply, realm: realm)
+        for cookie in cookies { response.headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        return response
     }
 
     private func respond(_ reply: JourneyReply, realm: RealmPath) throws -> Response {
         switch reply {
         case .step(let step):
-            return try JSONReply.make(.ok, step, headers: cookies(session: nil), version: Self.version)
+            return try JSONReply.make(.ok, step, headers: server.cookies(session: nil), version: Self.version)
         case .loggedIn(let user, let tree, let token, let successURL):
             server.logger.info("logged in", metadata: ["journey": "\(tree)", "realm": "\(realm)", "user": "\(user.name)"])
             var body: [String: JSONValue] = [
@@ -54,16 +58,8 @@ struct AuthenticateController: Sendable {
             } else {
                 body["message"] = .string("Authentication Successful")
             }
-            return try JSONReply.make(.ok, body, headers: cookies(session: token), version: Self.version)
+            return try JSONReply.make(.ok, body, headers: server.cookies(session: token), version: Self.version)
         }
-    }
-
-    private func cookies(session token: String?) -> HTTPFields {
-        let cookie = SessionCookie(server.time)
-        var headers: HTTPFields = [:]
-        if let token, !token.isEmpty { headers.append(cookie.set(token)) }
-        if let routing = server.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
-        return headers
     }
 }
 

@@ -171,6 +171,8 @@ struct Answers: Sendable {
 
     /// True when the step has no callbacks.
     var isEmpty: Bool { inputs.isEmpty }
+    /// The number of callbacks.
+    var count: Int { inputs.count }
 
     /// Returns the answers to a range of callbacks.
     /// - Parameters:

@@ -39,6 +39,8 @@ extension ServerTransaction {
         var answers = ["NameCallback": credentials.name]
         answers["PasswordCallback"] = credentials.password?.text
         var result = try begin(start)
+        // A node of the journey has used them, and the step asks for others.
+        if request?.hasUsedCredentials == true { return result }
         while case .success(.step(var step)) = result {
             guard credentials.password != nil, step.answer(from: &answers) else {
                 if let name = answers["NameCallback"] { step.prefill(name) }

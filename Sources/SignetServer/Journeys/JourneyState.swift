@@ -71,6 +71,8 @@ struct JourneyState: Codable, Sendable {
     var attributes: [String: JSONValue] = [:]
     /// The collected answers to security questions, which are not stored for the user yet.
     var securityAnswers: [String: Secret] = [:]
+    /// The names of the ``attributes`` that are attributes of the user (`objectAttributes` in AM); nil for none.
+    var objectAttributes: [String]?
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 
@@ -78,7 +80,7 @@ struct JourneyState: Codable, Sendable {
     private enum CodingKeys: String, CodingKey {
         case id, realm, tree, indexType, expiresAt, userAgent, noSession, outer, isUpgrade, destinations, passesThrough
         case oneTimeKey, asked, memory, username, identified, emailAddress, password, pushMessageID, pendingOATH
-        case pendingCredential, failures, recoveryCodes, session, attributes, securityAnswers
+        case pendingCredential, failures, recoveryCodes, session, attributes, securityAnswers, objectAttributes
         case currentNode = "place"
         case presentedToken = "shownToken"
     }

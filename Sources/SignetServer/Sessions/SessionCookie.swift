@@ -52,6 +52,17 @@ struct SessionCookie: Sendable {
     }
 }
 
+extension ServerContext {
+    /// Returns the cookies that a response of a journey sets: that of the load balancer, and that of the session if there is one.
+    func cookies(session token: String?) -> HTTPFields {
+        let cookie = SessionCookie(time)
+        var headers: HTTPFields = [:]
+        if let token, !token.isEmpty { headers.append(cookie.set(token)) }
+        if let routing = configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }
+        return headers
+    }
+}
+
 extension Request {
     /// Returns the session tokens in a request: first the one in the header with the cookie's name, then those in cookies.
     func sessionTokens(_ cookieName: String) -> [String] {

@@ -55,22 +55,16 @@ struct UserRecord: Codable, Sendable {
     var generation: String?
     /// The fingerprints of the configuration at the time of the change; nil for a user that a journey created.
     fileprivate var fingerprints: EntryFingerprints?
+    /// The attributes that journeys have stored and that are not claims, by name; nil for none.
+    var attributes: [String: JSONValue]?
+    /// The number of logins that journeys have counted; nil for none.
+    var loginCount: Int?
 
     /// The names in stored rows.
     private enum CodingKeys: String, CodingKey {
-        case user, password, claims, isLocked, answers, acceptedTerms, generation
+        case user, password, claims, isLocked, answers, acceptedTerms, generation, attributes, loginCount
         case fingerprints = "seed"
     }
-}
-
-/// Digests of the parts of a user's configuration entry.
-///
-/// A digest changes when its part changes.
-private struct EntryFingerprints: Codable, Sendable {
-    let password: String
-    let claims: String
-    let isLocked: String
-    let answers: String
 }
 
 /// The users in the configuration, which is read at every start.
@@ -172,6 +166,8 @@ extension UserRecord {
         var record = self
         record.acceptedTerms = changed.acceptedTerms
         record.generation = changed.generation
+        record.attributes = changed.attributes
+        record.loginCount = changed.loginCount
         if changed.fingerprints?.password == fingerprints.password { record.password = changed.password }
         if changed.fingerprints?.claims == fingerprints.claims { record.claims = changed.claims }
         if changed.fingerprints?.isLocked == fingerprints.isLocked { record.isLocked = changed.isLocked }
@@ -250,7 +246,7 @@ struct Directory {
     /// Changes a user.
     ///
     /// A user that does not exist stays absent.
-    private mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
+    mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
         guard var record = try self[user] else { return }
         change(&record)
         guard let entry = configuredUsers.entries[user] else { return store(record) }
@@ -345,6 +341,17 @@ struct Directory {
 
     mutating func merge(_ claims: [String: JSONValue], into user: UserKey) throws {
         try update(user) { $0.claims.merge(claims) { $1 } }
+    }
+
+    /// Returns true when the user has a password.
+    func hasPassword(_ user: UserKey) throws -> Bool {
+        switch try self[user]?.password {
+        case .hash: return true
+        case .configured:
+            guard case .missing? = configuredUsers.entries[user]?.password else { return true }
+            return false
+        case .missing, nil: return false
+        }
     }
 
     // MARK: Security questions

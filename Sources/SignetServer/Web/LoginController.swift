@@ -46,7 +46,9 @@ struct LoginController: Sendable {
             if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
-        let (id, cookies, dispatched) = try await server.store.write(for: client) { [start] tx in
+        let received = JourneyRequest(request, client)
+        let (id, cookies, dispatched) = try await server.store.write { [start] tx in
+            tx.request = received
             let (login, ended) = try tx.begin(start, realms: server.realms)
             let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
@@ -59,8 +61,10 @@ struct LoginController: Sendable {
 
     private func show(_ id: String, _ request: Request, _ client: ClientConnection) async throws -> Response {
         let browsers = request.loginCookies(of: id, SessionCookie(server.time))
-        let (found, dispatched) = try await server.store.write(for: client) { tx in
-            (try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }, tx.dispatched)
+        let received = JourneyRequest(request, client)
+        let (found, dispatched) = try await server.store.write { tx in
+            tx.request = received
+            return (try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }, tx.dispatched)
         }
         guard let (current, csrf) = found else { return try await over(request) }
         let flow = try await deliver(dispatched, of: id) ?? current
@@ -170,7 +174,9 @@ struct LoginController: Sendable {
             flow: id, page: page, browsers: request.loginCookies(of: id, cookie), form: form,
             userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
             devices: request.deviceCookies(cookie))
-        let (cookies, dispatched) = try await server.store.write(for: context.client) { tx in
+        let received = JourneyRequest(request, context.client)
+        let (cookies, dispatched) = try await server.store.write { tx in
+            tx.request = received
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
             let login = try tx.answer(answer)
             return (
@@ -185,8 +191,10 @@ struct LoginController: Sendable {
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
         guard let id = request.query("flow") else { throw APIError.resourceNotFound }
-        let (found, now, dispatched) = try await server.store.write(for: context.client) { tx in
-            (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
+        let received = JourneyRequest(request, context.client)
+        let (found, now, dispatched) = try await server.store.write { tx in
+            tx.request = received
+            return (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
         }
         guard let found else { throw APIError.resourceNotFound }
         let flow = try await deliver(dispatched, of: id) ?? found

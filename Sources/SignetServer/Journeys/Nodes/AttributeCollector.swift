@@ -48,7 +48,7 @@ struct AttributeCollector: Collector {
                 try value.map { try definition.failures(of: $0, attribute: name, in: journey.realm, tx) }
                 ?? [.validType(definition.kind.rawValue)]
             if let value, failures.isEmpty, !isChecked {
-                journey.attributes[name] = value
+                journey.collect(value, for: name)
                 shown[index] = definition.callback(name, value, failures: [], isChecked: false)
             } else {
                 shown[index] = definition.callback(

@@ -7,7 +7,7 @@ struct CreateObjectNode: Node {
     ) { _ in Self() }
 
     /// The OpenID Connect claims of the attributes.
-    static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
+    static let claims = UserAttributes.claims
 
     var outcomes: [NodeOutcome] { [.created, .notWritten] }
 

@@ -4,7 +4,7 @@ import SignetCore
 struct SessionDataNode: Node {
     static let type = NodeType(
         "SessionDataNode", "Get Session Data",
-        "Takes a value from the session that the request came with: `UserToken` is the user's name, and other keys are session properties. The state `username` lets a journey ask the user of the session for the password alone. Without a session, or without the property, the login fails."
+        "Takes a value from the session that the request came with: `UserToken` is the user's name, and other keys are session properties. The state `username`, or `userName`, lets a journey ask the user of the session for the password alone. Without a session, or without the property, the login fails."
     ) { decoder in
         Self(key: decoder.string("sessionDataKey", Self().key), state: decoder.string("sharedStateKey", Self().state))
     }
@@ -25,7 +25,7 @@ struct SessionDataNode: Node {
         guard let value = key == Self.userToken ? session.user.name : session.properties[key] else {
             return .fail("the session has no property of this name")
         }
-        if state == "username" { journey.username = value } else { journey.attributes[state] = .string(value) }
+        journey.set(.string(value), for: state)
         return .transition(.outcome)
     }
 }
