@@ -6,7 +6,7 @@ import TestSupport
 /// projects, how even they are, how soon the server answers, and what it takes.
 enum ServerRows {
     static func measure(signet: String) async throws -> [Row] {
-        try await start(signet) + logins(signet) + WaitingRows.measure(signet: signet)
+        try await start(signet) + logins(signet) + [TraceRow.measure(signet: signet)] + WaitingRows.measure(signet: signet)
     }
 
     // MARK: Start and size

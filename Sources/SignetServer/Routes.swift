@@ -267,6 +267,8 @@ extension ServerContext {
         group.add("users/:user/devices", [.delete: admin.removeDevices])
         group.add("users/:user/devices/:kind/:id", [.delete: admin.removeDevice])
         group.add("emails", [.get: admin.emails])
+        group.add("logins", [.get: admin.logins, .delete: admin.clearLogins])
+        group.add("logins/:number", [.get: admin.login])
         group.add("pushes", [.get: admin.pushes])
         group.add("snapshot", [.get: admin.snapshot, .put: admin.restore])
         group.add("reset", [.post: admin.reset])

@@ -130,6 +130,10 @@ public struct ServerConfiguration: Sendable {
     ///
     /// It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
+    /// The number of logins whose traces are kept in memory for the console and `/admin/logins`; 0 for none.
+    ///
+    /// A trace has the nodes of the journey that were visited, with their outcomes, and no secrets.
+    public var loginTraces = 500
     /// The largest accepted request body, in bytes; a larger one gets a 413 response.
     public var maxBodySize = 256 * 1024
     /// The limits on the size, the duration and the rate of requests.

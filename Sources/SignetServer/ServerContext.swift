@@ -20,6 +20,8 @@ final class ServerContext: Sendable {
     /// It is used for times that other systems check by their own clocks: certificates and AWS signatures.
     let machineClock: any WallClock
     let requestLog: RequestLog
+    /// The traces of the newest logins.
+    let logins: LoginTraces
     let faults: FaultTable
     let logger: Logger
     let telemetry: Telemetry
@@ -61,6 +63,8 @@ final class ServerContext: Sendable {
         // The time, the log and the faults.
         let clock = AdjustableClock(machineClock)
         let requestLog = RequestLog(contextPath: contextPath)
+        let logins = LoginTraces(capacity: configuration.loginTraces)
+        self.logins = logins
         (self.clock, self.machineClock, self.requestLog) = (clock, machineClock, requestLog)
         (self.logger, self.telemetry) = (logger, telemetry)
         let streams = self.streams
@@ -70,7 +74,7 @@ final class ServerContext: Sendable {
             onDeliveryChange: { streams.wake(nil) })
         // The state, and the parts that store something in it.
         let effects = SideEffectPerformer(
-            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog,
+            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, logins: logins,
             deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, logoutSignals: logoutSignals,
             telemetry: telemetry, logger: logger, onEmail: configuration.onEmail)
         let store = StateStore(

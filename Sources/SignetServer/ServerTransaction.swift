@@ -84,6 +84,8 @@ struct ServerTransaction {
     var effects: [SideEffect] = []
     /// The request whose journey runs; nil outside of a journey.
     var request: JourneyRequest?
+    /// The visits of nodes, for the trace of the login.
+    var trace: TraceRecorder
     /// The values of `Set-Cookie` that nodes add to the response of a successful login.
     var responseCookies: [String] = []
 
@@ -112,6 +114,7 @@ struct ServerTransaction {
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
         pacing = MessagePacing(transaction, directory)
+        trace = TraceRecorder(isOn: time.configuration.loginTraces > 0)
     }
 
     /// The time of the transaction.

@@ -90,6 +90,7 @@ extension ServerTransaction {
         else {
             // The signature of the handle was verified, so the name in it comes from this server and is safe in a metric.
             count(.login(journey: authID.authIndexValue, .timeout))
+            recordTimeout(authID, in: request.realm)
             return .failure(.journeyTimedOut)
         }
         let answers: Answers
@@ -150,6 +151,7 @@ extension ServerTransaction {
         case .success(.step): break
         case .failure(let refusal): count(.login(journey: journey.tree, LoginOutcome(refusal)))
         }
+        record(journey, result)
         return result
     }
 
@@ -181,7 +183,10 @@ extension ServerTransaction {
                 let reason = "the journey \(journey.currentNode.tree) has no node \(journey.currentNode.nodeID)"
                 return .failure(.loginFailure(because: reason, tree: journey.tree))
             }
-            switch try node.node.process(answers, &journey, &self) {
+            let visit = trace.begin(journey)
+            let action = try node.node.process(answers, &journey, &self)
+            trace.end(visit, node.node, action, journey, at: now)
+            switch action {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)
@@ -193,7 +198,7 @@ extension ServerTransaction {
                 journey.outer.append(journey.currentNode)
                 journey.currentNode = NodePath(tree: name, nodeID: inner.entry)
             case .transition(let outcome):
-                switch trees.target(of: outcome, &journey) {
+                switch target(of: outcome, &journey) {
                 case .node(let next): journey.currentNode.nodeID = next
                 case .success: return try finish(journey)
                 case .failure:
@@ -259,18 +264,19 @@ extension ServerTransaction {
     }
 }
 
-extension [String: JourneyTree] {
+extension ServerTransaction {
     /// Returns the target of an outcome of the journey's current node.
     ///
     /// When an inner journey ends, its result becomes the outcome of the outer node that waits for it.
-    fileprivate func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
+    fileprivate mutating func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
         var outcome = outcome
         while true {
-            let target = self[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID]?.outcomes[outcome] ?? .failure
+            let target = trees[journey.currentNode.tree]?.nodes[journey.currentNode.nodeID]?.outcomes[outcome] ?? .failure
             if case .node = target { return target }
             guard let outer = journey.outer.popLast() else { return target }
             journey.currentNode = outer
             outcome = target == .success ? .isTrue : .isFalse
+            trace.returned(to: outer, trees[outer.tree]?.nodes[outer.nodeID]?.node.type.name, outcome, at: now)
         }
     }
 }

@@ -23,6 +23,8 @@ enum SideEffect: Sendable, Hashable {
     /// An inbox of the push gateway was removed, and its streams end.
     case endInbox(String)
     case count(MetricEvent)
+    /// A request ran a part of a login.
+    case traced(LoginProgress)
 }
 
 extension SideEffect {
@@ -33,7 +35,7 @@ extension SideEffect {
         case .endStreams(let mechanismUID): .endStreams(mechanismUID)
         case .wakeInbox(let address): .wakeInbox(address)
         case .endInbox(let address): .endInbox(address)
-        case .email, .withheld, .happened, .dispatch, .deliverLogouts, .count: nil
+        case .email, .withheld, .happened, .dispatch, .deliverLogouts, .count, .traced: nil
         }
     }
 }
@@ -43,6 +45,7 @@ struct SideEffectPerformer: Sendable {
     let streams: PushStreams
     let inboxStreams: PushStreams
     let requestLog: RequestLog
+    let logins: LoginTraces
     /// The queue of the push delivery worker; nil when logins wait for the delivery of their messages.
     let deliveryQueue: PushDeliveryQueue?
     /// The signals of the workers that deliver logout tokens.
@@ -58,6 +61,10 @@ struct SideEffectPerformer: Sendable {
         case .email(let email):
             requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
             onEmail?(email)
+        case .deliver(let delivery):
+            logger.warning(
+                "an email was dropped, because too many emails wait for their delivery", metadata: ["email": "\(dropped)"])
+            telemetry.count([.email(.failed)])
         case .withheld(let channel, let user):
             logger.notice(
                 "a message was not sent, because too many earlier ones are unanswered",
@@ -68,6 +75,7 @@ struct SideEffectPerformer: Sendable {
         case .wakeInbox(let address): inboxStreams.wake(address)
         case .endInbox(let address): inboxStreams.end(address)
         case .count(let event): telemetry.count([event])
+        case .traced(let progress): logins.add(progress, at: now)
         }
     }
 }

@@ -53,6 +53,7 @@ struct AttributeCollector: Collector {
             } else {
                 shown[index] = definition.callback(
                     name, value ?? definition.kind.emptyValue, failures: failures, isChecked: isChecked)
+                if !failures.isEmpty { tx.explain("\(name) violates \(failures.map(\.requirement).joined(separator: ", "))") }
                 isDone = false
             }
         }

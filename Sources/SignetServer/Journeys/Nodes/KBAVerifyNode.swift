@@ -18,7 +18,10 @@ struct KBAVerifyNode: Node {
         guard let user = journey.user else { return .transition(.isFalse) }
         let asked = asked(of: user, journey)
         let questions = try asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
-        guard questions.count == count else { return .transition(.isFalse) }
+        guard questions.count == count else {
+            tx.explain("the user has \(questions.count) security answers, and \(count) are asked for")
+            return .transition(.isFalse)
+        }
         // Answers are used only if the questions were asked of this user.
         guard asked != nil, let answers else {
             journey.memory = .questioned(questions, of: user)
@@ -31,10 +34,12 @@ struct KBAVerifyNode: Node {
             }
             return !areRight.contains(false)
         }
-        return switch result {
-        case .right: .transition(.isTrue)
-        case .wrong: .transition(.isFalse)
-        case .refused(let refusal): .refuse(refusal)
+        switch result {
+        case .right: return .transition(.isTrue)
+        case .wrong:
+            tx.explain("an answer is wrong")
+            return .transition(.isFalse)
+        case .refused(let refusal): return .refuse(refusal)
         }
     }
 

@@ -29,6 +29,7 @@ struct OATHTokenVerifierNode: Node {
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, var device = try journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
+            tx.explain("the user has no device for one-time codes")
             return .transition(.notRegisteredOutcome)
         }
         guard let answers else {
@@ -49,7 +50,9 @@ struct OATHTokenVerifierNode: Node {
             device.verifier.verify(code, at: tx.now) == .accepted
         }
         switch result {
-        case .wrong: return .transition(.failureOutcome)
+        case .wrong:
+            tx.explain("the code is wrong, or was used before")
+            return .transition(.failureOutcome)
         case .refused(let refusal): return .refuse(refusal)
         case .right:
             tx.devices.save(device, for: user)

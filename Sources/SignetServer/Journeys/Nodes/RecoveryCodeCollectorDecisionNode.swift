@@ -19,13 +19,14 @@ struct RecoveryCodeCollectorDecisionNode: Node {
         guard let answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
         guard let user = journey.user else { return .transition(.isFalse) }
         let code = answers.text(0).filter { !$0.isWhitespace }
-        return
-            switch try tx.check(
-                journey.attempts(.recoveryCode, of: user), { tx in try tx.devices.redeem(code, for: kind, of: user) })
-        {
-        case .right: .transition(.isTrue)
-        case .wrong: .transition(.isFalse)
-        case .refused(let refusal): .refuse(refusal)
+        let result = try tx.check(
+            journey.attempts(.recoveryCode, of: user), { tx in try tx.devices.redeem(code, for: kind, of: user) })
+        switch result {
+        case .right: return .transition(.isTrue)
+        case .wrong:
+            tx.explain("the recovery code is wrong, or was used before")
+            return .transition(.isFalse)
+        case .refused(let refusal): return .refuse(refusal)
         }
     }
 }

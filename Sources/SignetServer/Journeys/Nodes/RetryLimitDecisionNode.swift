@@ -14,8 +14,12 @@ struct RetryLimitDecisionNode: Node {
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let before = journey.failures[journey.currentNode, default: 0]
-        guard before < limit else { return .transition(.reject) }
+        guard before < limit else {
+            tx.explain("all \(limit) retries are used")
+            return .transition(.reject)
+        }
         journey.failures[journey.currentNode] = before + 1
+        tx.explain("retry \(before + 1) of \(limit)")
         return .transition(.retry)
     }
 }

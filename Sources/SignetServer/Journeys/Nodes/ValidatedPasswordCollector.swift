@@ -20,6 +20,7 @@ struct ValidatedPasswordCollector: Collector {
         let failures = try definition.failures(of: answers.text(0), attribute: "password", journey, tx)
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
+            if !failures.isEmpty { tx.explain("password violates \(failures.map(\.requirement).joined(separator: ", "))") }
             return .retry([callback(definition, failures: failures, isChecked: isChecked)])
         }
         journey.password = Secret(answers.text(0).utf8)

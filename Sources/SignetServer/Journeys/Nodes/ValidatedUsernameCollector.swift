@@ -21,6 +21,7 @@ struct ValidatedUsernameCollector: Collector {
         let failures = try definition.failures(of: name, attribute: "userName", journey, tx)
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
+            if !failures.isEmpty { tx.explain("userName violates \(failures.map(\.requirement).joined(separator: ", "))") }
             return .retry([callback(definition, name, failures: failures, isChecked: isChecked)])
         }
         journey.username = name

@@ -28,7 +28,10 @@ struct WebAuthnAuthenticationNode: Node {
     var interaction: Interaction { .ownPage }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        guard journey.user != nil || requiresResidentKey else { return .transition(.failure) }
+        guard journey.user != nil || requiresResidentKey else {
+            tx.explain("the journey has no user, and requiresResidentKey is off")
+            return .transition(.failure)
+        }
         let known = try journey.user.map { try tx.devices.others(.webauthn, of: $0) }
         guard known?.isEmpty != true else { return .transition(.noDevice) }
         let party = style.party(tx.time)
@@ -49,12 +52,16 @@ struct WebAuthnAuthenticationNode: Node {
                 var device = answer.signer(
                     among: try tx.devices.others(.webauthn, of: user), challenge, party,
                     requiresVerification: style.requiresVerification)
-            else { return .transition(.failure) }
+            else {
+                tx.explain("no passkey of the user has signed this challenge for this site")
+                return .transition(.failure)
+            }
             device.lastUsedAt = tx.now
             try tx.devices.save(device, for: user)
             journey.username = user.name
             return .transition(.success)
         } catch let failure as WebAuthnAnswer.Failure {
+            tx.explain("the browser reported: \(failure.outcome.rawValue)")
             return .transition(failure.outcome)
         }
     }

@@ -47,7 +47,10 @@ struct WebAuthnRegistrationNode: Node {
             let answer = try WebAuthnAnswer(answers.text(1))
             guard let credential = answer.newCredential(challenge, party, requiresVerification: style.requiresVerification),
                 !known.contains(credential.id), algorithms.contains(where: { $0.rawValue == credential.key.algorithm })
-            else { return .transition(.failure) }
+            else {
+                tx.explain("the answer has no new passkey for this challenge, this site and these algorithms")
+                return .transition(.failure)
+            }
             let device = credential.device(at: tx.now)
             if postponesStorage {
                 journey.pendingCredential = device
@@ -56,6 +59,7 @@ struct WebAuthnRegistrationNode: Node {
             }
             return .transition(.success)
         } catch let failure as WebAuthnAnswer.Failure {
+            tx.explain("the browser reported: \(failure.outcome.rawValue)")
             return .transition(failure.outcome)
         }
     }
