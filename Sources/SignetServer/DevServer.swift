@@ -47,6 +47,17 @@ public struct DevServer: Sendable {
         }
     }
 
+    /// Returns the emails that were sent to an address, oldest first: to existing users, and to those that a journey is about to
+    /// create.
+    /// - Parameter address: The address, without regard to case; nil for all emails.
+    /// - Returns: The emails that the server keeps: at most the 16 newest ones of each user and each address.
+    /// - Throws: `StoreError` when the server's state cannot be read.
+    public func emails(to address: String? = nil) async throws -> [Email] {
+        try await context.store.read(skippingUnreadableRows: true) { tx in
+            try tx.emails.newest(ConsoleFacts.rows).filter { address == nil || $0.isTo(address ?? "") }.map { Email($0) }
+        }
+    }
+
     /// Creates a new key that signs id_tokens from now on.
     ///
     /// Earlier keys stay in the key set, so that tokens that they signed can still be verified. A test uses it to check that a

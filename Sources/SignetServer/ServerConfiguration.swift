@@ -199,20 +199,6 @@ public struct User: Sendable, Hashable {
     }
 }
 
-/// An email to a user.
-///
-/// A suspended journey resumes when the user follows its link.
-public struct Email: Sendable, Hashable {
-    /// The user's name.
-    public let user: String
-    /// The user's realm, as a path.
-    public let realm: String
-    /// The link.
-    ///
-    /// Any client that has it can resume the journey as the user.
-    public let link: String
-}
-
 extension ServerConfiguration {
     /// True when ``host`` stands for all addresses of this machine, so that clients cannot connect to it by that name.
     package var listensEverywhere: Bool { ["0.0.0.0", "::", ""].contains(host) }

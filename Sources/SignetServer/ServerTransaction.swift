@@ -113,7 +113,7 @@ struct ServerTransaction {
         deviceCodes = DeviceCodeStore(transaction, time)
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
-        pacing = MessagePacing(transaction, directory)
+        pacing = MessagePacing(transaction)
         trace = TraceRecorder(isOn: time.configuration.loginTraces > 0)
     }
 

@@ -122,7 +122,7 @@ struct AdminController: Sendable {
     // MARK: Request log
 
     /// The longest time that a request can wait for an entry, in seconds of the machine's time.
-    private static let maxWait = 60.0
+    static let maxWait = 60.0
 
     func requestLog(_ request: Request, context: AppRequestContext) async throws -> Response {
         let query = try AdminQuery(request, knows: RequestLogFilter.parameters + ["limit", "wait"])
@@ -183,21 +183,6 @@ struct AdminController: Sendable {
     }
 
     // MARK: Messages
-
-    func emails(_ request: Request, context: AppRequestContext) async throws -> Response {
-        let query = try AdminQuery(request, knows: ["realm", "user"])
-        let realm = try realm(query)
-        let name = query.text("user")
-        let emails = try await server.store.read(skippingUnreadableRows: true) { tx in try tx.emails.newest(ConsoleFacts.rows) }
-            .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
-        let entries = emails.map { email -> JSONValue in
-            .object([
-                "user": .string(email.user.name), "realm": .string(email.user.realm.description),
-                "link": .string(email.link),
-            ])
-        }
-        return try reply(.object(["emails": .array(entries)]))
-    }
 
     func pushes(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)

@@ -89,6 +89,15 @@ struct AdminOperations: Sendable {
         return count
     }
 
+    // MARK: Emails
+
+    /// Deletes the emails that match a condition.
+    ///
+    /// Returns their number.
+    func deleteEmails(where isMeant: @escaping @Sendable (SentEmails.Entry) -> Bool) async throws -> Int {
+        try await server.store.write { tx in try tx.emails.remove(among: ConsoleFacts.rows, where: isMeant) }
+    }
+
     // MARK: Users
 
     /// Creates a user.

@@ -124,7 +124,7 @@ extension ServerTransaction {
             var journey = try suspensions.remove(key)
         else { return .failure(.suspensionNotFound) }
         try journeys.remove(journey.id)
-        if let user = journey.user { try pacing.answered(.email, by: user, at: journey.emailAddress) }
+        try pacing.answeredEmail(by: journey.user, at: journey.emailAddress)
         journey.expiresAt = time.journeyEnd
         journey.memory = .resumed
         return try run(journey, answers: nil)
@@ -284,58 +284,4 @@ extension ServerTransaction {
 extension RequestTime {
     /// The time at which a journey expires that continues now.
     var journeyEnd: Date { now.addingTimeInterval(Double(max(1, configuration.journeyTimeout))) }
-}
-
-extension ServerTransaction {
-    /// Sends an email, unless too many earlier ones are unanswered.
-    ///
-    /// It is stored for later inspection, and passed to the observers of the server's events.
-    mutating func send(_ link: String, to user: UserKey) throws {
-        guard try !isPaused(.email, user) else { return }
-        try pacing.sent(.email, to: user, time.configuration.messageLimits)
-        try emails.keep(link, for: user)
-        effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
-    }
-}
-
-/// The store of the emails that were sent.
-///
-/// The development server delivers no emails, so the links are looked up here when a journey is tested.
-struct SentEmails {
-    /// The maximum number of emails that are kept for one user.
-    static let size = 16
-
-    /// The time in seconds for which emails are kept: 30 days.
-    static let lifetime = 30 * 86_400.0
-
-    struct Emails: Codable, Sendable {
-        let user: UserKey
-        var links: [String]
-    }
-
-    private var emails: Table<UserKey, Emails>
-    private let now: Date
-
-    init(_ transaction: RowCache) {
-        emails = Table(.emails, transaction)
-        now = transaction.now
-    }
-
-    /// Returns a user's links, newest last.
-    func links(of user: UserKey) throws -> [String] { try emails[user]?.links ?? [] }
-
-    /// Returns the links of the users whose last emails are the newest, at most `limit` users.
-    ///
-    /// The links of each user are ordered from oldest to newest.
-    func newest(_ limit: Int) throws -> [(user: UserKey, link: String)] {
-        try emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
-    }
-
-    /// Removes the emails of a user.
-    mutating func discard(for user: UserKey) { emails.discard(user) }
-
-    mutating func keep(_ link: String, for user: UserKey) throws {
-        let links = (try links(of: user) + [link]).suffix(Self.size)
-        emails.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
-    }
 }

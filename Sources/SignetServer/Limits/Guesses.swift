@@ -82,9 +82,20 @@ extension ServerTransaction {
     /// The user must not get one message after another until the user approves one.
     mutating func isPaused(_ channel: MessagePacing.Channel, _ user: UserKey) throws -> Bool {
         guard time.configuration.messageLimits != .none, try pacing.isPaused(channel, user) else { return false }
+        withhold(channel, user)
+        return true
+    }
+
+    /// Returns true when no email may be sent to the recipient now, and logs that.
+    mutating func isPaused(_ recipient: EmailRecipient) throws -> Bool {
+        guard time.configuration.messageLimits != .none, try pacing.isPaused(recipient) else { return false }
+        withhold(.email, recipient.user)
+        return true
+    }
+
+    private mutating func withhold(_ channel: MessagePacing.Channel, _ user: UserKey) {
         count(.refused(.tooManyMessages))
         effects.append(.withheld(channel, user))
-        return true
     }
 }
 

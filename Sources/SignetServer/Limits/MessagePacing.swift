@@ -19,24 +19,36 @@ struct MessagePacing {
     private static let memory = 86_400.0
 
     private var table: Table<String, LockoutStore.Failures>
-    private let directory: Directory
     private let now: Date
 
-    init(_ transaction: RowCache, _ directory: Directory) {
+    init(_ transaction: RowCache) {
         table = Table(.lockout, transaction)
-        self.directory = directory
         now = transaction.now
     }
 
-    /// Returns true when no message may be sent to the user now.
-    func isPaused(_ channel: Channel, _ user: UserKey) throws -> Bool {
-        try presentNames(channel, user).contains { try table[$0]?.lockedUntil.map { now < $0 } ?? false }
+    /// Returns true when no push message may be sent to the user now.
+    func isPaused(_ channel: Channel, _ user: UserKey) throws -> Bool { try isPaused(Self.names(channel, user, nil)) }
+
+    /// Returns true when no email may be sent to the recipient now.
+    func isPaused(_ recipient: EmailRecipient) throws -> Bool { try isPaused(Self.names(recipient)) }
+
+    private func isPaused(_ names: [String]) throws -> Bool {
+        try names.contains { try table[$0]?.lockedUntil.map { now < $0 } ?? false }
     }
 
-    /// Records a message.
+    /// Records a push message.
     mutating func sent(_ channel: Channel, to user: UserKey, _ limits: MessageLimits) throws {
+        try sent(Self.names(channel, user, nil), limits)
+    }
+
+    /// Records an email.
+    mutating func sent(to recipient: EmailRecipient, _ limits: MessageLimits) throws {
+        try sent(Self.names(recipient), limits)
+    }
+
+    private mutating func sent(_ names: [String], _ limits: MessageLimits) throws {
         guard limits != .none else { return }
-        for name in try presentNames(channel, user) {
+        for name in names {
             let count = (try table[name]?.inRow ?? 0) + 1
             var pause: Int?
             if count >= limits.unanswered {
@@ -50,24 +62,31 @@ struct MessagePacing {
         }
     }
 
-    /// Forgets the messages after the user has answered one: approved a push message, or followed the link of an email.
-    ///
-    /// The address is the one that the answered email was sent to. The user may have another one now, whose count must stay.
-    mutating func answered(_ channel: Channel, by user: UserKey, at address: String? = nil) throws {
-        for name in Self.names(channel, user, address) { try table.remove(name) }
+    /// Forgets the push messages after the user has approved one.
+    mutating func answered(_ channel: Channel, by user: UserKey) throws {
+        for name in Self.names(channel, user, nil) { try table.remove(name) }
     }
 
-    /// Returns the address that emails to a user are sent to; nil for a user without one.
-    func address(of user: UserKey) throws -> String? { try directory[user]?.claims["email"]?.string }
+    /// Forgets the emails after the link or the code of one was used.
+    ///
+    /// The address is the one that the answered email was sent to. The user may have another one now, whose count must stay. A user
+    /// that didn't exist when the email was sent has no count.
+    mutating func answeredEmail(by user: UserKey?, at address: String?) throws {
+        for name in Self.names(.email, user, address) { try table.remove(name) }
+    }
 
-    private func presentNames(_ channel: Channel, _ user: UserKey) throws -> [String] {
-        Self.names(channel, user, channel == .email ? try address(of: user) : nil)
+    /// Returns the names of the rows that count the emails to a recipient.
+    ///
+    /// For a user that doesn't exist, only the address counts: the name is only a text that was typed.
+    private static func names(_ recipient: EmailRecipient) -> [String] {
+        names(.email, recipient.exists ? recipient.user : nil, recipient.address)
     }
 
     /// Returns the names of the rows that count messages to a user and to an address.
     ///
     /// They differ from those of ``LockoutStore``, which begin with a digit or with the name of a factor. Case is ignored in addresses.
-    private static func names(_ channel: Channel, _ user: UserKey, _ address: String?) -> [String] {
-        ["\(channel.rawValue) \(user.rowName)"] + (address.map { ["\(channel.rawValue) to \($0.lowercased())"] } ?? [])
+    private static func names(_ channel: Channel, _ user: UserKey?, _ address: String?) -> [String] {
+        (user.map { ["\(channel.rawValue) \($0.rowName)"] } ?? [])
+            + (address.map { ["\(channel.rawValue) to \($0.lowercased())"] } ?? [])
     }
 }

@@ -99,7 +99,7 @@ enum RowKind: String, Sendable, CaseIterable {
     /// It limits the kinds that unauthenticated clients can fill. Sessions, tokens, lockouts and devices are never displaced there.
     var fileCapacity: Int? {
         switch self {
-        case .deviceCode, .journey, .loginFlow, .suspendedJourney, .userCode: capacity
+        case .deviceCode, .emails, .journey, .loginFlow, .suspendedJourney, .userCode: capacity
         default: nil
         }
     }

@@ -109,7 +109,7 @@ struct CallbackView: Sendable {
             guard text != facts.waitMessage, facts.recoveryCodes?.codes.allSatisfy(text.contains) != true else { return .nothing }
             guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
             return tag("p") { text }
-                + tag("p", ["class": "quiet"]) { "The development server sends no emails: the link is in the console." }
+                + tag("p", ["class": "quiet"]) { "Emails of the development server are in the console." }
         }
     }
 

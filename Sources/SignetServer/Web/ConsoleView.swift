@@ -78,7 +78,9 @@ struct ConsoleFacts: Sendable {
                 tx.now, tx.time.baseURL, users,
                 TablePage(sessions, of: sessionCount, pages[.sessions]) { $0 },
                 try TablePage(pushes, pages[.pushes]) { try PushRow($0, tx, streams) },
-                TablePage(try tx.emails.newest(Self.rows), pages[.emails])
+                TablePage(
+                    try tx.emails.newest(Self.rows).reversed().compactMap { email in email.link.map { (email.user, $0) } },
+                    pages[.emails])
             )
         }
     }

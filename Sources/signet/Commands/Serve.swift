@@ -235,10 +235,13 @@ struct Serve: NetworkedCommand {
 
     /// Returns the line that shows an email on the console.
     static func line(for email: Email, json: Bool) -> TerminalText {
-        guard json else { return "Email to \(email.user): \(email.link)" }
-        let members: [String: JSONValue] = [
-            "user": .string(email.user), "realm": .string(email.realm), "link": .string(email.link),
-        ]
+        guard json else {
+            return "Email to \(email.user.isEmpty ? email.to ?? "" : email.user): \(email.link ?? email.code ?? email.subject)"
+        }
+        var members: [String: JSONValue] = ["user": .string(email.user), "realm": .string(email.realm)]
+        members["to"] = email.to.map { .string($0) }
+        members["link"] = email.link.map { .string($0) }
+        members["code"] = email.code.map { .string($0) }
         return JSONText.line(.object(["email": .object(members)]))
     }
 

@@ -4,7 +4,7 @@ import SignetCore
 struct EmailSuspendNode: Node {
     static let type = NodeType(
         "EmailSuspendNode", "Email Suspend",
-        "Sends an email with a link, and continues when a client opens the link. `signet serve` prints the links. They lead to the server's login page, or to `externalLoginPageURL`."
+        "Sends an email with a link, and continues when a client opens the link. An existing user gets it at the user's own address, a user who does not exist yet at the collected `mail`. `signet serve` prints the links, and `/admin/emails` has the emails. The links lead to the server's login page, or to `externalLoginPageURL`."
     ) { Self(message: $0.localizedString("emailSuspendMessage", Self().message)) }
 
     var message = "An email has been sent to your inbox."
@@ -19,12 +19,13 @@ struct EmailSuspendNode: Node {
         case .suspended: return .prompt(page)
         default:
             let token = RandomID.token()
-            // The page is the same for a user that does not exist, so that it does not reveal which users exist. An email is sent
-            // only to an existing user.
-            if let user = journey.user, try tx.directory.contains(user) {
-                journey.identified = try tx.identified(user)
-                journey.emailAddress = try tx.pacing.address(of: user)
-                try tx.send(Self.link(token, journey.realm, tx.time), to: user)
+            // The page is the same for a user that does not exist, so that it does not reveal which users exist. Such a user gets an
+            // email only at an address that the journey has collected, as in a registration.
+            if let recipient = try tx.emailRecipient(of: journey) {
+                if recipient.exists { journey.identified = try tx.identified(recipient.user) }
+                journey.emailAddress = recipient.address
+                let link = Self.link(token, journey.realm, tx.time)
+                try tx.send(.link(link, issuer: tx.time.configuration.issuer), to: recipient)
             }
             return .suspend(page, token: token)
         }

@@ -1,0 +1,104 @@
+import SignetCore
+
+/// The content of an email that a node sends.
+struct EmailContent: Sendable, Hashable {
+    var subject: String
+    /// The text for programs that show no HTML.
+    var text: String
+    var html: String
+    /// The link that the user is to open; nil for an email without one.
+    var link: String?
+    /// The code that the user is to type; nil for an email without one.
+    var code: String?
+
+    /// Returns the server's own email with a link.
+    /// - Parameters:
+    ///   - link: The link.
+    ///   - issuer: The name of the server.
+    /// - Returns: The content of the email.
+    static func link(_ link: String, issuer: String) -> EmailContent {
+        let ignore = "If you did not ask for it, ignore this email."
+        return EmailContent(
+            subject: "Continue at \(issuer)", text: "Open this link to continue at \(issuer):\n\n\(link)\n\n\(ignore)\n",
+            html: document(
+                "Continue at \(issuer)",
+                tag("p") { tag("a", ["href": link]) { "Continue" } } + tag("p") { ignore }), link: link)
+    }
+
+    /// Returns the server's own email with a code.
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - issuer: The name of the server.
+    /// - Returns: The content of the email.
+    static func code(_ code: String, issuer: String) -> EmailContent {
+        let ignore = "If you did not ask for it, ignore this email."
+        return EmailContent(
+            subject: "Your code for \(issuer)", text: "Your code for \(issuer) is:\n\n\(code)\n\n\(ignore)\n",
+            html: document(
+                "Your code for \(issuer)", tag("p") { tag("strong") { code } } + tag("p") { ignore }), code: code)
+    }
+
+    private static func document(_ title: String, _ content: Markup) -> String {
+        Markup.document(
+            tag("html", ["lang": "en"]) {
+                tag("head") {
+                    void("meta", ["charset": "utf-8"])
+                    tag("title") { title }
+                }
+                tag("body") {
+                    tag("h1") { title }
+                    content
+                }
+            })
+    }
+}
+
+/// The recipient of the emails of a journey.
+struct EmailRecipient: Sendable, Hashable {
+    /// The user; the name is the one that was typed, and may be empty, when the user doesn't exist.
+    let user: UserKey
+    /// True when the user exists.
+    let exists: Bool
+    /// The address; nil for a user without one, whose emails are only kept for the tester.
+    let address: String?
+}
+
+extension ServerTransaction {
+    /// Returns the recipient of emails of a journey.
+    ///
+    /// An existing user gets emails at the user's own address only, because an email may let its reader log in as the user. A user that
+    /// does not exist yet, as in a registration, gets them at the address that the journey has collected.
+    /// - Parameters:
+    ///   - journey: The journey.
+    ///   - attribute: The attribute with the address.
+    /// - Returns: The recipient; nil when the user doesn't exist and the journey has collected no address.
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    func emailRecipient(of journey: JourneyState, attribute: String = "mail") throws -> EmailRecipient? {
+        let user = journey.user ?? UserKey(realm: journey.realm, name: "")
+        if let record = try directory[user] {
+            let claim = CreateObjectNode.claims[attribute] ?? attribute
+            return EmailRecipient(user: user, exists: true, address: record.claims[claim]?.string)
+        }
+        guard let address = journey.attributes[attribute]?.string, address.isEmailAddress else { return nil }
+        return EmailRecipient(user: user, exists: false, address: address)
+    }
+
+    /// Sends an email, unless too many earlier ones are unanswered.
+    ///
+    /// It is stored for later inspection, passed to the observers of the server's events, and delivered over SMTP if that is
+    /// configured.
+    /// - Parameters:
+    ///   - content: The content.
+    ///   - recipient: The recipient.
+    /// - Returns: True when the email was sent. The client must get the same answer in both cases.
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    @discardableResult
+    mutating func send(_ content: EmailContent, to recipient: EmailRecipient) throws -> Bool {
+        guard try !isPaused(recipient) else { return false }
+        try pacing.sent(to: recipient, time.configuration.messageLimits)
+        let message = SentEmail(content, to: recipient, at: now)
+        try emails.keep(message, for: recipient)
+        effects.append(.email(Email(content, to: recipient)))
+        return true
+    }
+}
