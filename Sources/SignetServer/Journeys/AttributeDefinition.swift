@@ -20,6 +20,9 @@ struct AttributeDefinition: Sendable, Hashable {
             title: "Password", policies: [.required, .minimumLength(8), .capitals(1), .digits(1)]),
         "givenName": AttributeDefinition(title: "First Name"), "sn": AttributeDefinition(title: "Last Name"),
         "mail": AttributeDefinition(title: "Email Address", policies: [.emailAddress]),
+        "telephoneNumber": AttributeDefinition(title: "Telephone Number"),
+        "preferences/updates": AttributeDefinition(title: "Send me news and updates", kind: .boolean),
+        "preferences/marketing": AttributeDefinition(title: "Send me special offers and services", kind: .boolean),
     ]
 
     /// Returns the definition of an attribute that the file does not define: a string.

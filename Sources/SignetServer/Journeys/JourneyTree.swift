@@ -19,6 +19,7 @@ struct JourneyTree: Sendable {
         self.nodes = nodes
     }
 
+
     /// Returns true when a client can start the journey in a realm.
     func isOffered(in realm: RealmPath) -> Bool { !isInner && realms?.contains(realm) ?? true }
 }
@@ -104,4 +105,10 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let created = NodeOutcome("CREATED")
     static let patched = NodeOutcome("PATCHED")
     static let notWritten = NodeOutcome("FAILURE")
+    static let locked = NodeOutcome("LOCKED")
+    static let cancelled = NodeOutcome("CANCELLED")
+    static let emailSent = NodeOutcome("EMAIL_SENT")
+    static let emailNotSent = NodeOutcome("EMAIL_NOT_SENT")
+    static let socialAuthentication = NodeOutcome("socialAuthentication")
+    static let localAuthentication = NodeOutcome("localAuthentication")
 }

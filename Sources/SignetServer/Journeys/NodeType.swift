@@ -50,15 +50,22 @@ struct NodeType: Sendable {
         // Collectors, which can be anywhere on a page.
         UsernameCollector.type, PasswordCollector.type, ValidatedUsernameCollector.type, ValidatedPasswordCollector.type,
         AttributeCollector.type, InputCollector.type, SecurityQuestionsCollector.type, TermsCollector.type,
-        ConsentCollector.type, DeviceProfileCollector.type,
+        ConsentCollector.type, DeviceProfileCollector.type, DisplayUsernameCollector.type,
         // Decisions, and nodes that run or suspend journeys.
         ChoiceCollectorNode.type, MessageNode.type, PollingWaitNode.type, RetryLimitDecisionNode.type,
-        InnerTreeEvaluatorNode.type, EmailSuspendNode.type, KBAVerifyNode.type, KBADecisionNode.type, TermsDecisionNode.type,
-        ScriptedDecisionNode.type,
+        InnerTreeEvaluatorNode.type, EmailSuspendNode.type, EmailTemplateNode.type, KBAVerifyNode.type, KBADecisionNode.type,
+        TermsDecisionNode.type, ScriptedDecisionNode.type, SelectIdPNode.type, CreatePasswordNode.type,
+        MeterNode.type, TimerStartNode.type, TimerStopNode.type,
         // Users and sessions.
-        DataStoreDecisionNode.type, AccountLockoutNode.type, CreateObjectNode.type, PatchObjectNode.type,
-        SetSessionPropertiesNode.type, SessionDataNode.type, SetSuccessURLNode.type, SetFailureURLNode.type,
-        // One-time codes and recovery codes.
+        ZeroPageLoginNode.type, DataStoreDecisionNode.type, IdentityStoreDecisionNode.type, LDAPDecisionNode.type,
+        AgentDataStoreDecisionNode.type, AnonymousUserNode.type, IdentifyExistingUserNode.type, AccountActiveDecisionNode.type,
+        AccountLockoutNode.type,
+        CreateObjectNode.type, PatchObjectNode.type, AttributePresentDecisionNode.type, AttributeValueDecisionNode.type,
+        QueryFilterDecisionNode.type, IncrementLoginCountNode.type, LoginCountDecisionNode.type,
+        ModifyAuthLevelNode.type, AuthLevelDecisionNode.type, CookiePresenceDecisionNode.type,
+        SetSessionPropertiesNode.type, RemoveSessionPropertiesNode.type, SessionDataNode.type, SetSuccessURLNode.type,
+        SetFailureURLNode.type,
+        // One-time passwords, one-time codes and recovery codes.
         OATHRegistrationNode.type, OATHDeviceStorageNode.type, OATHTokenVerifierNode.type, RecoveryCodeDisplayNode.type,
         RecoveryCodeCollectorDecisionNode.type,
         // Push.

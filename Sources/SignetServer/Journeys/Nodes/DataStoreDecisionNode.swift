@@ -10,14 +10,10 @@ struct DataStoreDecisionNode: Node {
     var repeatedOutcomes: [NodeOutcome] { [.isFalse] }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        defer { journey.password = nil }
-        guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
-        switch try tx.check(password, of: user) {
-        case .right:
-            journey.identified = try tx.identified(user)
-            return .transition(.isTrue)
-        case .wrong: return .transition(.isFalse)
-        case .refused(let refusal): return .refuse(refusal)
+        switch try journey.checkPassword(&tx) {
+        case .right: .transition(.isTrue)
+        case .wrong: .transition(.isFalse)
+        case .refused(let refusal): .refuse(refusal)
         }
     }
 }

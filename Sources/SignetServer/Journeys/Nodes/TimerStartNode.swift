@@ -1,0 +1,14 @@
+/// A node of AM that counts or measures, which has no effect here.
+struct TimerStartNode: Node {
+    static let type = NodeType(
+        "TimerStartNode", "Timer Start",
+        "Continues. AM measures with it; this server has [metrics of its own](../guides/operations.md#metrics-and-traces).",
+        ignoring: ["startTimeProperty"]
+    ) { _ in Self() }
+
+    var outcomes: [NodeOutcome] { [.outcome] }
+
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .transition(.outcome)
+    }
+}
