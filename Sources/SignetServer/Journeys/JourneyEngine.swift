@@ -248,6 +248,7 @@ extension ServerTransaction {
         }
         guard presentedToken != nil || journey.isUpgrade != true else { return .failure(.upgradeByOtherUser) }
         let token = try token(of: user, after: journey, presentedToken)
+        try setPersistentCookies(of: journey, for: user)
         return .success(
             .loggedIn(user, tree: journey.tree, token: token, successURL: journey.destinations?.success))
     }

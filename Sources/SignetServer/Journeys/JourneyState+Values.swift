@@ -12,6 +12,7 @@ extension JourneyState {
         switch name {
         case "username", "userName": username.map { .string($0) } ?? attributes[name]
         case "password": password.map { .string($0.text) }
+        case "oneTimePassword": oneTimePassword.map { .string($0.password.text) }
         case "realm": .string(realm.description)
         case "objectAttributes": userAttributes.map { .object($0) }
         default: attributes[name]
@@ -27,6 +28,7 @@ extension JourneyState {
         switch name {
         case "username", "userName": username = value?.string
         case "password": password = value?.string.map { Secret($0.utf8) }
+        case "oneTimePassword": if value == nil { oneTimePassword = nil }
         case "realm": break
         case "objectAttributes":
             for (member, value) in value?.object ?? [:] { collect(value, for: member) }

@@ -73,6 +73,10 @@ struct JourneyState: Codable, Sendable {
     var securityAnswers: [String: Secret] = [:]
     /// The names of the ``attributes`` that are attributes of the user (`objectAttributes` in AM); nil for none.
     var objectAttributes: [String]?
+    /// The one-time password that the journey has generated; nil for none.
+    var oneTimePassword: OneTimePassword?
+    /// The persistent cookies that the journey sets when it ends with success; nil for none.
+    var persistentCookies: [PersistentCookie]?
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 
@@ -81,6 +85,7 @@ struct JourneyState: Codable, Sendable {
         case id, realm, tree, indexType, expiresAt, userAgent, noSession, outer, isUpgrade, destinations, passesThrough
         case oneTimeKey, asked, memory, username, identified, emailAddress, password, pushMessageID, pendingOATH
         case pendingCredential, failures, recoveryCodes, session, attributes, securityAnswers, objectAttributes
+        case oneTimePassword, persistentCookies
         case currentNode = "place"
         case presentedToken = "shownToken"
     }

@@ -65,7 +65,9 @@ struct NodeType: Sendable {
         ModifyAuthLevelNode.type, AuthLevelDecisionNode.type, CookiePresenceDecisionNode.type,
         SetSessionPropertiesNode.type, RemoveSessionPropertiesNode.type, SessionDataNode.type, SetSuccessURLNode.type,
         SetFailureURLNode.type,
+        SetPersistentCookieNode.type, PersistentCookieDecisionNode.type,
         // One-time passwords, one-time codes and recovery codes.
+        OneTimePasswordGeneratorNode.type, OneTimePasswordSMTPSenderNode.type, OneTimePasswordCollectorDecisionNode.type,
         OATHRegistrationNode.type, OATHDeviceStorageNode.type, OATHTokenVerifierNode.type, RecoveryCodeDisplayNode.type,
         RecoveryCodeCollectorDecisionNode.type,
         // Push.

@@ -47,6 +47,18 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(cookie)\(plainAttributes)")
     }
 
+    /// Returns the value of `Set-Cookie` for a persistent cookie of a journey.
+    /// - Parameters:
+    ///   - cookie: The cookie.
+    ///   - value: Its value.
+    ///   - maxAge: The time for which the browser keeps it, in seconds.
+    /// - Returns: The value of the header.
+    func persistent(_ cookie: PersistentCookie, _ value: String, maxAge: Int) -> String {
+        let flag = cookie.isSecure && !hasSecure ? "; Secure" : ""
+        let visibility = cookie.isHTTPOnly ? "; HttpOnly" : ""
+        return "\(cookie.name)=\(value); Max-Age=\(maxAge)\(plainAttributes)\(visibility)\(flag)"
+    }
+
     var expired: HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT\(attributes)")
     }

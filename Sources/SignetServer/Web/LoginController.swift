@@ -150,7 +150,8 @@ struct LoginController: Sendable {
             guard try tx.sessions.find(TokenHash(token.text)) != nil else { return nil }
             let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let (login, device) = tx.collect(flow)
-            let kept = device.map { [cookie.device($0, contextPath: path)] } ?? []
+            let ofNodes = (end.cookies ?? []).map { HTTPField(name: .setCookie, value: $0.text) }
+            let kept = ofNodes + (device.map { [cookie.device($0, contextPath: path)] } ?? [])
             return [cookie.set(token.text), cookie.login(login, at: tx.now, contextPath: path)] + kept
         }
         guard let cookies else { return SessionPageController.none(again).response(at: server) }

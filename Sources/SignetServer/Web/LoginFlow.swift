@@ -73,42 +73,8 @@ struct LoginFlowEnd: Codable, Sendable {
     var token: Secret?
     /// True when the browser has got the token.
     var isCollected: Bool?
-}
-
-/// A request to start a login flow.
-struct LoginFlowStart: Sendable {
-    enum Kind: Sendable {
-        case journey(JourneyStart)
-        case email(token: String)
-    }
-
-    var kind: Kind
-    var realm: RealmPath
-    var query: String
-    /// The requested URL to go to after the login.
-    var goto: String?
-    /// The network address of the browser; nil for a client in this process.
-    var address: String?
-    /// The cookies of the browser's other flows.
-    var cookies: [LoginCookie.Received]
-}
-
-/// An answer to a page of a login flow.
-struct LoginAnswer: Sendable {
-    /// The id of the flow.
-    let flow: String
-    /// The number of the page.
-    let page: Int
-    /// The hashes of the flow's cookies, as the browser sent them.
-    let browsers: [TokenHash]
-    /// The submitted form.
-    let form: Parameters
-    /// The browser's `User-Agent`.
-    let userAgent: String?
-    /// The network address of the browser; nil for a client in this process.
-    let address: String?
-    /// The values of the browser's ``DeviceCookie``.
-    let devices: [String]
+    /// The values of `Set-Cookie` that the nodes of the journey add to the response with the token; nil for none.
+    var cookies: [Secret]?
 }
 
 extension ServerTransaction {
@@ -216,7 +182,7 @@ extension ServerTransaction {
     mutating func collect(_ flow: LoginFlow) -> (cookie: LoginCookie, device: String?) {
         var (flow, device) = (flow, nil as String?)
         if case .done(var end) = flow.state {
-            (end.token, end.isCollected) = (nil, true)
+            (end.token, end.isCollected, end.cookies) = (nil, true, nil)
             flow.state = .done(end)
             device = newDevice(of: flow, end.user)
         }
@@ -307,7 +273,9 @@ extension ServerTransaction {
             return .open(step, due: step.waitMilliseconds.map { now.addingTimeInterval(Double(max($0, 250)) / 1000) })
         case .success(.loggedIn(let user, let tree, let token, _)):
             let token = token.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
-            return .done(LoginFlowEnd(user: user, tree: tree, token: token))
+            var end = LoginFlowEnd(user: user, tree: tree, token: token)
+            if token != nil, !responseCookies.isEmpty { end.cookies = responseCookies.map { Secret($0.utf8) } }
+            return .done(end)
         case .failure(let refusal): return .failed(refusal)
         }
     }
