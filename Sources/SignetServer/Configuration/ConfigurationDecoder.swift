@@ -102,6 +102,12 @@ struct ConfigurationDecoder {
     /// Returns true when the file has a value for a setting.
     func isGiven(_ name: String) -> Bool { entries.contains { $0.key == name && !$0.value.isNothing } }
 
+    /// The names in the setting `outcomes` of a node, for a node whose outcomes the file itself names; without `default`.
+    var outcomeNames: [String] {
+        let value = entries.first { $0.key == "outcomes" }?.value
+        return (value?.mapping?.map(\.key) ?? value?.list?.compactMap(\.text) ?? []).filter { $0 != "default" }
+    }
+
     /// Returns true when a setting has a scalar as its value.
     func hasString(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }
 

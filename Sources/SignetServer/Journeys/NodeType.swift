@@ -78,7 +78,7 @@ struct NodeType: Sendable {
         DeviceSigningVerifierNode.type, WebAuthnRegistrationNode.type, WebAuthnDeviceStorageNode.type,
         WebAuthnAuthenticationNode.type,
         // Ends of a journey.
-        SuccessNode.type, FailureNode.type, PassThroughNode.type,
+        SuccessNode.type, FailureNode.type, PassThroughNode.type, StubNode.type,
     ]
 }
 

@@ -66,7 +66,9 @@ struct ErrorMiddleware: RouterMiddleware {
     private func apiError(_ error: any Error, _ context: AppRequestContext) -> APIError {
         switch error {
         case let refusal as APIError:
-            if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            if let reason = refusal.reason {
+                server.logger.log(level: refusal.logLevel, "login failed", metadata: ["reason": "\(reason)"])
+            }
             return refusal
         case let refusal as OAuthErrorResponse: return APIError(refusal.status, refusal.message)
         case let error as FaultError: return APIError(.badRequest, "\(error)")

@@ -72,7 +72,9 @@ struct LoginController: Sendable {
         switch flow.state {
         case .done(let end): return try await finish(flow, end, again, browsers)
         case .failed(let refusal):
-            if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            if let reason = refusal.reason {
+                server.logger.log(level: refusal.logLevel, "login failed", metadata: ["reason": "\(reason)"])
+            }
             return failure(refusal, of: flow, again).response(at: server)
         case .invited:
             return invitation(form(flow, csrf)).leading(to: flow.destination).response(at: server)
