@@ -1,22 +1,32 @@
+import HTTPTypes
 import SignetCore
 import YAMLText
 
-/// A node that decides by a table, in place of AM's scripts.
+/// A node that decides by a table in place of AM's scripts, or by a script in a part of AM's language.
 ///
-/// The outcome is that of the first row whose conditions all hold. The node can first show callbacks of any type, including those
-/// that only another system could verify, such as a reCAPTCHA.
+/// With a table, the outcome is that of the first row whose conditions all hold. The node can first show callbacks of any type,
+/// including those that only another system could verify, such as a reCAPTCHA.
 struct ScriptedDecisionNode: Node {
     static let type = NodeType(
         "ScriptedDecisionNode", "Scripted Decision",
-        "Shows `callbacks`, if it has any, and decides by a `table`: the first row that matches has the outcome. See below.",
-        outcomes: "those of the `table`, and the `default`"
+        "Shows `callbacks`, if it has any, and decides by a `table`: the first row that matches has the outcome. With a `script` in place of them, it runs that part of AM's scripts that this page describes.",
+        outcomes: "those of the `table`, and the `default`; with a `script` those that it names in `outcomes`",
+        ignoring: ["inputs", "outputs"]
     ) { decoder in
         let callbacks = decoder.elements("callbacks", kind: "a list of callbacks").map { decoder.callback($0) }
         let attribute = decoder.optionalString("attribute", kind: "the attribute that stores the answers, except passwords")
         let table = decoder.elements("table", kind: "a list of rows").map { decoder.row($0) }
-        return Self(
+        var node = Self(
             callbacks: callbacks, attribute: attribute, table: table,
             defaultOutcome: NodeOutcome(decoder.string("default", "outcome")))
+        guard let source = decoder.optionalString("script", kind: "a script, as text") else { return node }
+        for name in ["callbacks", "attribute", "table", "default"] where decoder.isGiven(name) {
+            decoder.report(.conflict, in: name, "`\(name)` has no effect with a `script`: remove one of them")
+        }
+        node.script = JourneyScript(source)
+        _ = decoder.value("outcomes", kind: "targets by outcome, or on a page a list of outcomes")
+        node.scriptOutcomes = decoder.outcomeNames.map { NodeOutcome($0) }
+        return node
     }
 
     struct Row: Sendable {
@@ -37,7 +47,7 @@ struct ScriptedDecisionNode: Node {
         case username, realm, journey, userAgent
         /// The collected attribute with this name.
         case collected(String)
-        /// A claim of the user.
+        /// A claim or an attribute of the user.
         case user(String)
         /// An answer to the callbacks of this node: the first input with this name suffix, or the first input if the name is
         /// empty.
@@ -52,14 +62,24 @@ struct ScriptedDecisionNode: Node {
     var table: [Row] = []
     /// The outcome when no row matches.
     var defaultOutcome = NodeOutcome.outcome
+    /// The script that decides in place of the table; nil for none.
+    var script: JourneyScript?
+    /// The outcomes that the file has for the script.
+    var scriptOutcomes: [NodeOutcome] = []
 
     var outcomes: [NodeOutcome] {
-        (table.map(\.outcome) + [defaultOutcome]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        guard script == nil else { return scriptOutcomes }
+        return (table.map(\.outcome) + [defaultOutcome]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
-    var repeatedOutcomes: [NodeOutcome] { callbacks.isEmpty ? outcomes : [] }
-    var interaction: Interaction { callbacks.isEmpty ? .none : .embeddable }
+    var repeatedOutcomes: [NodeOutcome] { callbacks.isEmpty && script == nil ? outcomes : [] }
+    /// A script that cannot run ends the login, which is as final as a page.
+    var interaction: Interaction {
+        if let script { return script.asks || script.problem != nil ? .embeddable : .none }
+        return callbacks.isEmpty ? .none : .embeddable
+    }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        if let script { return try run(script, answers, &journey, tx) }
         if !callbacks.isEmpty, answers == nil { return .prompt(Page(callbacks: callbacks)) }
         if let attribute, let answers {
             // Hidden input, such as a password, can be compared but is not stored.
@@ -72,6 +92,23 @@ struct ScriptedDecisionNode: Node {
         return .transition(row?.outcome ?? defaultOutcome)
     }
 
+    private func run(
+        _ script: JourneyScript, _ answers: Answers?, _ journey: inout JourneyState, _ tx: ServerTransaction
+    ) throws -> NodeResult {
+        let (name, tree) = (journey.currentNode.nodeID, journey.currentNode.tree)
+        switch try script.run(answers, &journey, tx) {
+        case .page(let page): return .prompt(page)
+        case .outcome(let text):
+            let outcome = NodeOutcome(text)
+            guard scriptOutcomes.contains(outcome) else {
+                let reason = "the script chooses the outcome `\(text.shortened)`, which the node does not have"
+                return .refuse(.scriptFailed(node: name, because: reason, tree: tree))
+            }
+            return .transition(outcome)
+        case .failed(let reason): return .refuse(.scriptFailed(node: name, because: reason, tree: tree))
+        }
+    }
+
     private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ tx: ServerTransaction) throws -> String? {
         switch input {
         case .username: journey.username
@@ -79,11 +116,26 @@ struct ScriptedDecisionNode: Node {
         case .journey: journey.tree
         case .userAgent: journey.userAgent
         case .collected(let name): journey.attributes[name]?.tableText
-        case .user(let claim): try journey.user.flatMap { try tx.directory[$0]?.claims[claim] }?.tableText
+        case .user(let name): try journey.user.flatMap { try tx.directory[$0]?.attribute(name) }?.tableText
         case .devices(let kind): try journey.user.map { try String(tx.devices.count(kind, of: $0)) }
         case .answer(let suffix):
             callbacks.indices.lazy.compactMap { answers?.value($0, suffix)?.tableText }.first
         }
+    }
+}
+
+extension APIError {
+    /// Returns the error of a login that reaches a script that cannot run.
+    /// - Parameters:
+    ///   - node: The name of the node.
+    ///   - reason: The part that the script uses and this server does not have, or another reason.
+    ///   - tree: The name of the journey with the node.
+    /// - Returns: An error with status 501. AM's clients show its message.
+    fileprivate static func scriptFailed(node: String, because reason: String, tree: String) -> APIError {
+        let message = "The script of node '\(node)' cannot run in signet serve: \(reason)."
+        var error = APIError(.notImplemented, message, detail: ["failureUrl": .string("")])
+        error.reason = "\(tree), node \(node): \(reason)"
+        return error
     }
 }
 
