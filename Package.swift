@@ -440,8 +440,8 @@ let package = Package(
             name: "SignetServerTests",
             dependencies: [
                 "SignetServer", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "SignetTesting",
-                "TestSupport", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
-                nioEmbedded, logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
+                "TestSupport", "YAMLText", "signet", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes,
+                nioCore, nioEmbedded, logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
         // Attacks on the built program from outside: its server, its vault, and itself at malicious servers (`make attack`).
         .testTarget(

@@ -13,10 +13,23 @@ package struct MarkedValue: Sendable {
         package let key: String
         package let position: SourcePosition
         package let value: MarkedValue
+
+        /// Creates an entry.
+        package init(key: String, position: SourcePosition, value: MarkedValue) {
+            self.key = key
+            self.position = position
+            self.value = value
+        }
     }
 
     package let content: Content
     package let position: SourcePosition
+
+    /// Creates a value that comes from another source than a YAML file.
+    package init(content: Content, position: SourcePosition) {
+        self.content = content
+        self.position = position
+    }
 
     /// The text of a scalar of any type, as written.
     ///

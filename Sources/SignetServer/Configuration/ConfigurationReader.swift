@@ -19,10 +19,21 @@ extension ServerConfiguration {
     ///   - yaml: The text of the file. Relative paths in it are relative to the working directory of the process.
     ///   - environment: The environment variables of the server's process.
     ///   - usesTLS: True when the server uses the certificate in `server.tls`; false when it uses a different one.
+    ///   - imported: Journeys of an AM server, which replace those of the file with the same names. With them, a file without
+    ///     journeys does not get those of the starter file.
     /// - Throws: ``ConfigurationError`` with all problems.
-    package init(yaml: String, environment: [String: String], usesTLS: Bool) throws(ConfigurationError) {
+    package init(
+        yaml: String, environment: [String: String], usesTLS: Bool, importing imported: JourneyImport? = nil
+    ) throws(ConfigurationError) {
         let runtime = RuntimeContext(environment: environment, usesTLS: usesTLS)
-        self = try ConfigurationReader.read(yaml, runtime, defaultJourneys: { Journeys.starter })
+        self = try ConfigurationReader.read(
+            yaml, runtime, imported: imported?.entries ?? [], defaultJourneys: { Journeys.starter })
+    }
+
+    /// Creates a configuration with the journeys of an AM server, and with the users, clients and attributes of the starter file.
+    /// - Throws: ``ConfigurationError`` with all problems.
+    package init(importing imported: JourneyImport) throws(ConfigurationError) {
+        self = try ConfigurationReader.read(Starter.people, imported: imported.entries, defaultJourneys: { Journeys.starter })
     }
 
     /// The text of the starter file, which contains the configuration that `signet serve` uses without a file.
@@ -48,7 +59,7 @@ struct ConfigurationReader {
     private var realms: Set<RealmPath> = []
 
     static func read(
-        _ yaml: String, _ runtime: RuntimeContext? = nil, defaultJourneys: () -> Journeys
+        _ yaml: String, _ runtime: RuntimeContext? = nil, imported: [MarkedValue.Entry] = [], defaultJourneys: () -> Journeys
     ) throws(ConfigurationError) -> ServerConfiguration {
         let parsed: MarkedValue?
         do throws(YAMLText.Problem) {
@@ -64,7 +75,7 @@ struct ConfigurationReader {
             ])
         }
         var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), runtime)
-        reader.read(value, defaultJourneys)
+        reader.read(value, imported, defaultJourneys)
         guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
         return reader.configuration
     }
@@ -74,7 +85,7 @@ struct ConfigurationReader {
         self.runtime = runtime
     }
 
-    private mutating func read(_ value: MarkedValue, _ defaultJourneys: () -> Journeys) {
+    mutating func read(_ value: MarkedValue, _ imported: [MarkedValue.Entry], _ defaultJourneys: () -> Journeys) {
         var file = ConfigurationDecoder(value, subject: nil)
         let server = file.value("server", kind: "settings of the server")
         let push = file.value("push", kind: "delivery of push messages")
@@ -84,7 +95,8 @@ struct ConfigurationReader {
         let attributes = file.value("attributes", kind: "attributes by name")
         let users = file.elements("users", kind: "a list of users")
         let clients = file.elements("clients", kind: "a list of clients")
-        let journeys = file.value("journeys", kind: "journeys by name", default: "those of the starter file")
+        let given = file.value("journeys", kind: "journeys by name", default: "those of the starter file")
+        let journeys = imported.isEmpty ? given : Self.journeys(given, replacedBy: imported)
         configuration.profile = file.choice("profile", "am", ["am": .am, "openid": .openid]) ?? .am
         problems += file.finished()
 
@@ -106,6 +118,14 @@ struct ConfigurationReader {
         readServer(server)
         readPush(push)
         for client in clients { readClient(client) }
+    }
+
+    /// Returns the section `journeys` with imported journeys.
+    private static func journeys(_ given: MarkedValue?, replacedBy imported: [MarkedValue.Entry]) -> MarkedValue {
+        guard let given else { return MarkedValue(content: .mapping(imported), position: .start) }
+        guard let entries = given.mapping else { return given }
+        let names = Set(imported.map(\.key))
+        return MarkedValue(content: .mapping(entries.filter { !names.contains($0.key) } + imported), position: given.position)
     }
 
     // MARK: Server

@@ -15,7 +15,8 @@ enum Starter {
         }
     }
 
-    private static let people = #"""
+    /// The sections of the starter file before its journeys.
+    static let people = #"""
         # A configuration of `signet serve`: users, apps and login journeys.
         # docs/reference/configuration.md describes every setting and every node. `signet serve --validate-config FILE` reports the mistakes in a file.
 
