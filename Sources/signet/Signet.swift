@@ -27,7 +27,8 @@ struct Signet: AsyncParsableCommand {
             """,
         version: "signet 0.1.0",
         subcommands: [
-            Demo.self, Serve.self, Init.self, VaultCommand.self, Doctor.self, Agent.self, Lock.self, Unlock.self, Enroll.self,
+            Demo.self, Serve.self, JourneysCommand.self, Init.self, VaultCommand.self, Doctor.self, Agent.self, Lock.self,
+            Unlock.self, Enroll.self,
             Accounts.self, Code.self, Codes.self, Watch.self, Show.self, Push.self, Import.self, Export.self, Backup.self,
             Sync.self, Login.self, Token.self, Userinfo.self, Logout.self, Completions.self, ClearClipboard.self,
         ])

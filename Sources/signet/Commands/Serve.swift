@@ -14,7 +14,8 @@ struct Serve: NetworkedCommand {
             For development and continuous integration, not for production. The server listens on this machine only, unless --host \
             and --allow-remote permit other machines; then wrong passwords lock an account for a while, and too many requests are \
             refused. The state is kept in a file, or in the place that --state names. Realms, users, OAuth 2.0 clients and journeys \
-            come from --config, or from the starter file that --print-default-config prints.
+            come from --config, or from the starter file that --print-default-config prints. --import adds the journeys of an AM \
+            server.
 
             The configuration file, the console and the requests of --admin are described at: \
             \(HelpText.documentation)
@@ -24,6 +25,7 @@ struct Serve: NetworkedCommand {
               signet serve --print-default-config > signet.yaml
               signet serve --validate-config signet.yaml
               signet serve --config signet.yaml --port 8443 --tls
+              signet serve --import exports/
             """)
 
     @Option(
@@ -37,6 +39,9 @@ struct Serve: NetworkedCommand {
 
     @Flag(help: "Print the starter file, and exit.")
     var printDefaultConfig = false
+
+
+    @OptionGroup var importOptions: JourneyImportOptions
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -118,6 +123,10 @@ struct Serve: NetworkedCommand {
         guard [config != nil, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
             throw ValidationError("--config, --validate-config and --print-default-config exclude each other.")
         }
+        guard importOptions.path == nil || (validateConfig == nil && !printDefaultConfig) else {
+            throw ValidationError(
+                "--import excludes --validate-config and --print-default-config: see 'signet journeys convert'.")
+        }
         guard config == nil || users == nil else {
             throw ValidationError("--users and --config exclude each other: the configuration has users.")
         }
@@ -141,15 +150,7 @@ struct Serve: NetworkedCommand {
             Console.line("\(validateConfig): \(ConfigurationFile.summary(configuration))")
             return
         }
-        var configuration =
-            try config.map { try ConfigurationFile.read($0, usesTLS: tls == nil) } ?? ServerConfiguration.starter
-        if let users { configuration.users = try UserFile.users(users) }
-        configuration.generatesPasswords = true
-        configuration.host = host
-        configuration.port = port
-        configuration.publicURL = publicURL ?? configuration.publicURL
-        configuration.tls = tls ?? configuration.tls
-        configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
+        var configuration = try self.configuration(tls)
         configuration.state = try StateLocation.read(state, keyPath: stateKey)
         configuration.onEmail = { [json] email in Console.line(Self.line(for: email, json: json)) }
         let readyFile = try readyFile.map { try ReadyFile(at: $0) }
@@ -158,6 +159,19 @@ struct Serve: NetworkedCommand {
         defer { token?.remove() }
         configuration.adminToken = token?.token
         try await serve(configuration, admin: token?.path, readyFile)
+    }
+
+    /// Returns the configuration of the files and the options, without the place of the state.
+    func configuration(_ tls: ServerTLS?) throws -> ServerConfiguration {
+        var configuration = try importOptions.configuration(config, usesTLS: tls == nil)
+        if let users { configuration.users = try UserFile.users(users) }
+        configuration.generatesPasswords = true
+        configuration.host = host
+        configuration.port = port
+        configuration.publicURL = publicURL ?? configuration.publicURL
+        configuration.tls = tls ?? configuration.tls
+        configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
+        return configuration
     }
 
     private func serve(_ configuration: ServerConfiguration, admin: String?, _ readyFile: ReadyFile?) async throws {

@@ -25,5 +25,6 @@ enum JSONText {
 }
 
 extension JSONValue {
+    static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
     static func string(_ text: String?) -> JSONValue? { text.map { .string($0) } }
 }
