@@ -268,6 +268,7 @@ extension ServerContext {
         group.add("users/:user/devices/:kind/:id", [.delete: admin.removeDevice])
         group.add("logins", [.get: admin.logins, .delete: admin.clearLogins])
         group.add("logins/:number", [.get: admin.login])
+        group.add("journeys/:journey/graph", [.get: admin.journeyGraph])
         group.add("emails", [.get: admin.emails, .delete: admin.deleteEmails])
         group.add("emails/:id", [.get: admin.email, .delete: admin.deleteEmail])
         group.add("pushes", [.get: admin.pushes])

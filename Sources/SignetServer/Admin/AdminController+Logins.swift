@@ -51,6 +51,17 @@ extension AdminController {
         }
         return try reply(AdminJSON.loginDetails(trace, at: server.clock.now))
     }
+
+    /// Answers with the picture of a journey.
+    func journeyGraph(_ request: Request, context: AppRequestContext) async throws -> Response {
+        _ = try AdminQuery(request)
+        guard let tree = server.trees[try context.parameter("journey")] else {
+            throw APIError(.notFound, "There is no such journey.")
+        }
+        let bytes = Array(JourneyPicture(tree).svg.utf8)
+        return Response(bytes, type: "image/svg+xml; charset=UTF-8", headers: [.cacheControl: "no-store"])
+    }
+
     func clearLogins(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         server.logins.clear()

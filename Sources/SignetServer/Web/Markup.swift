@@ -14,6 +14,9 @@ struct Markup: Sendable, Hashable {
 
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
+    /// Creates markup from a part of other markup.
+    static func xml(_ html: some StringProtocol) -> Markup { Markup(html: String(html)) }
+
     /// True when the markup is empty or contains only hidden inputs.
     var isInvisible: Bool { html.split(separator: "<").allSatisfy { $0.hasPrefix("input type=\"hidden\"") } }
 

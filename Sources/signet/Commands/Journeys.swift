@@ -3,13 +3,13 @@ import SignetServer
 
 struct JourneysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journeys", abstract: "Convert the journeys of an AM server for 'signet serve'.",
+        commandName: "journeys", abstract: "Convert the journeys of an AM server for 'signet serve', and draw journeys.",
         discussion: """
             EXAMPLES:
               signet journeys convert exports/
               signet journeys convert --to-yaml exports/ > signet.yaml
             """,
-        subcommands: [Convert.self])
+        subcommands: [Convert.self, Graph.self])
 
     struct Convert: ParsableCommand {
         static let configuration = CommandConfiguration(
