@@ -42,6 +42,19 @@ extension DevServer {
         try await requestLog.waitForEntry(matching: filter, within: timeout)
     }
 
+    /// Opens a session of a user as the end of a journey does, without running one.
+    /// - Parameters:
+    ///   - user: The user's name.
+    ///   - realm: The user's realm, as a path.
+    ///   - journey: The journey that the session shows as completed; nil for ``ServerConfiguration/defaultJourney``.
+    /// - Returns: The session's token, as `tokenId` of a journey's end contains it.
+    /// - Throws: An error when the user or the journey doesn't exist or the account is locked; `StoreError` when the server's
+    ///   state cannot be read or written.
+    public func openSession(for user: String, realm: String = "/", journey: String? = nil) async throws -> String {
+        try await AdminOperations(server: context).openSession(
+            of: UserKey(realm: RealmPath(realm), name: user), journey: journey)
+    }
+
     /// Ends all sessions of a user.
     ///
     /// Clients with a ``RegisteredClient/backchannelLogoutURI`` are informed.

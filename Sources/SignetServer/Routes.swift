@@ -260,7 +260,7 @@ extension ServerContext {
         group.add("faults", [.get: admin.faults, .post: admin.enableFault, .delete: admin.disableFaults])
         group.add("faults/:name", [.delete: admin.disableFault])
         group.add("request-log", [.get: admin.requestLog, .delete: admin.clearRequestLog])
-        group.add("sessions", [.get: admin.sessions, .delete: admin.endSessions])
+        group.add("sessions", [.get: admin.sessions, .post: admin.openSession, .delete: admin.endSessions])
         group.add("sessions/:key", [.delete: admin.endSession])
         group.add("users", [.get: admin.users, .post: admin.addUser])
         group.add("users/:user", [.get: admin.user, .patch: admin.changeUser])

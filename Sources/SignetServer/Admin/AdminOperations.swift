@@ -48,6 +48,28 @@ struct AdminOperations: Sendable {
 
     // MARK: Sessions
 
+    /// Opens a session of a user as the end of a journey does, without running one.
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - journey: The journey that the session shows as completed; nil for the default journey.
+    ///   - options: The session's properties and times.
+    /// - Returns: The session's token.
+    /// - Throws: ``APIError`` when the user or the journey doesn't exist, or the account is locked; `StoreError`.
+    func openSession(of user: UserKey, journey: String?, _ options: SessionOptions = SessionOptions()) async throws -> String {
+        guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
+        let token = try await server.store.write { tx in
+            guard let record = try tx.directory[user] else { throw APIError(.notFound, "There is no such user.") }
+            guard !record.isLocked else { throw APIError(.conflict, "The account is locked: no session of it is valid.") }
+            let tree = journey ?? tx.time.configuration.defaultJourney
+            guard journey == nil || tx.trees[tree]?.isOffered(in: user.realm) == true else {
+                throw APIError(.notFound, "There is no such journey in the realm.")
+            }
+            return try tx.sessions.open(user, tree: tree, options)
+        }
+        server.logger.notice("session opened", metadata: ["user": "\(user.name)", "realm": "\(user.realm)"])
+        return token
+    }
+
     /// The result of ending a session.
     enum EndedSession: Sendable {
         case session(SSOSession)
