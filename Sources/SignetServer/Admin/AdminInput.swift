@@ -187,9 +187,9 @@ extension FaultKind {
     init(_ body: inout AdminBody) throws {
         let name = try body.required("kind", body.text("kind"))
         switch name {
-        case "latency":
-            let milliseconds = try body.required("milliseconds", body.integer("milliseconds"))
-            self = .latency(.milliseconds(milliseconds))
+        case "latency", "slow-body":
+            let duration = Duration.milliseconds(try body.required("milliseconds", body.integer("milliseconds")))
+            self = name == "latency" ? .latency(duration) : .slowBody(duration)
         case "status":
             let status = try body.integer("status") ?? 500
             self = .status(status, retryAfter: try body.integer("retryAfter"))

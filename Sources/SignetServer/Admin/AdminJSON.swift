@@ -25,7 +25,8 @@ enum AdminJSON {
         if case .until(let end) = rule.extent { members["until"] = .string(end.ISO8601Format()) }
         members["executed"] = rule.isExecuted.map { .bool($0) }
         switch rule.kind {
-        case .latency(let duration): members["milliseconds"] = .integer(Int64(duration / .milliseconds(1)))
+        case .latency(let duration), .slowBody(let duration):
+            members["milliseconds"] = .integer(Int64(duration / .milliseconds(1)))
         case .status(let status, let retryAfter):
             members["status"] = .integer(Int64(status))
             members["retryAfter"] = retryAfter.map { .integer(Int64($0)) }

@@ -21,6 +21,20 @@ public enum FaultKind: Sendable, Hashable {
     case wrongNonce
     /// The id_token's signature is invalid.
     case wrongSignature
+    /// The id_token has another issuer (`iss`) than the server. Its signature is valid.
+    case wrongIssuer
+    /// The id_token is for another client (`aud`). Its signature is valid.
+    case wrongAudience
+    /// The id_token expired almost two days ago. Its signature is valid.
+    case expiredIDToken
+    /// The id_token is signed with a key that the key set doesn't contain, and names it in its header (`kid`).
+    case unknownKey
+    /// The id_token has no signature: the algorithm in its header is `none`.
+    case algNone
+    /// The server exchanges a refresh token, and closes the connection before the response, which contains the new tokens.
+    case lostRefresh
+    /// The body of the response is sent in small parts, in this much of the machine's time, at most ten minutes.
+    case slowBody(Duration)
     /// A push message that was answered or has expired is delivered once more.
     case replayedPush
     /// A push message is delivered twice.
@@ -40,6 +54,13 @@ public enum FaultKind: Sendable, Hashable {
         case .expiredCode: "expired-code"
         case .wrongNonce: "wrong-nonce"
         case .wrongSignature: "wrong-signature"
+        case .wrongIssuer: "wrong-issuer"
+        case .wrongAudience: "wrong-audience"
+        case .expiredIDToken: "expired-id-token"
+        case .unknownKey: "unknown-key"
+        case .algNone: "alg-none"
+        case .lostRefresh: "lost-refresh"
+        case .slowBody: "slow-body"
         case .replayedPush: "replayed-push"
         case .duplicateDelivery: "duplicate-delivery"
         case .reordering: "reordering"
@@ -48,16 +69,18 @@ public enum FaultKind: Sendable, Hashable {
 
     /// One fault of each kind, with valid parameters.
     static let examples: [FaultKind] = [
-        .latency(.seconds(1)), .status(503), .cut(), .html, .truncated(), .wrongState, .expiredCode, .wrongNonce, .wrongSignature,
+        .latency(.seconds(1)), .status(503), .cut(), .html, .truncated(), .slowBody(.seconds(1)), .wrongState, .expiredCode,
+        .wrongNonce, .wrongSignature, .wrongIssuer, .wrongAudience, .expiredIDToken, .unknownKey, .algNone, .lostRefresh,
         .replayedPush, .duplicateDelivery, .reordering,
     ]
 
     /// The only resource at which the fault is possible; nil for any resource.
     var home: Route? {
         switch self {
-        case .latency, .status, .cut, .html, .truncated: nil
+        case .latency, .status, .cut, .html, .truncated, .slowBody: nil
         case .wrongState, .expiredCode: .authorize
-        case .wrongNonce, .wrongSignature: .accessToken
+        case .wrongNonce, .wrongSignature, .wrongIssuer, .wrongAudience, .expiredIDToken, .unknownKey, .algNone, .lostRefresh:
+            .accessToken
         case .replayedPush, .duplicateDelivery, .reordering: .pushStream
         }
     }
@@ -84,7 +107,8 @@ public enum FaultKind: Sendable, Hashable {
     /// The error in the parameters; nil when they are valid.
     var problem: FaultError? {
         switch self {
-        case .latency(let duration) where duration <= .zero || duration > .seconds(600):
+        case .latency(let duration) where duration <= .zero || duration > .seconds(600),
+            .slowBody(let duration) where duration <= .zero || duration > .seconds(600):
             .parameter("milliseconds", "is more than 0, and at most 600000")
         case .status(let status, _) where !(400...599).contains(status): .parameter("status", "is a number from 400 to 599")
         case .status(_, let seconds?) where !(0...86_400).contains(seconds):

@@ -47,9 +47,10 @@ private struct FaultInjector: Sendable {
         }
         var answer = try await handle(request)
         for entry in entries where entry.rule.executesRequest && !entry.rule.kind.isLatency {
-            guard server.faults.take(entry) else { continue }
+            guard server.faults.reserve(entry) else { continue }
             if let tampered = try await tamper(answer, entry.rule, request.method) {
                 answer = tampered
+                server.faults.confirmUse(entry)
                 context.log.update { $0.faults.append(entry.rule.name) }
             } else {
                 server.faults.restoreUse(entry)
@@ -133,16 +134,17 @@ extension FaultInjector {
         switch rule.kind {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
         case .html: return Self.portal
-        case .cut(nil):
-            context.log.update { $0.isCut = true }
-            if context.client.address != nil { try? await context.client.channel.close() }
-            return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
+        case .cut(nil): return await lost()
         case .cut(let bytes?): return Self.cut(answer, after: bytes)
         case .truncated(let bytes): return try await Self.truncated(answer, to: bytes)
         case .wrongState: return Self.changed(answer, "state") { _ in RandomID.token() }
         case .expiredCode: return try await expired(answer)
         case .wrongNonce: return try await withIDToken(answer) { try await otherNonce($0) }
         case .wrongSignature: return try await withIDToken(answer) { Self.otherSignature($0) }
+        case .wrongIssuer, .wrongAudience, .expiredIDToken, .unknownKey, .algNone:
+            return try await withIDToken(answer) { try await token($0, with: rule.kind) }
+        case .lostRefresh: return isRefresh(answer) ? await lost() : nil
+        case .slowBody(let duration): return Self.slowed(answer, to: duration)
         case .latency, .replayedPush, .duplicateDelivery, .reordering: return nil
         }
     }
@@ -160,6 +162,29 @@ extension FaultInjector {
             "<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>"
             + "<h1>Sign in to the network</h1><p>Accept the terms to go on.</p></body></html>\n"
         return Response(Array(text.utf8), type: "text/html; charset=UTF-8")
+    }
+
+    /// Closes the connection, so that the client gets no response.
+    private func lost() async -> Response {
+        context.log.update { $0.isCut = true }
+        if context.client.address != nil { try? await context.client.channel.close() }
+        return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
+    }
+
+    /// Returns true for the response to a refresh token that was exchanged.
+    private func isRefresh(_ response: Response) -> Bool {
+        let grant = context.log.all.parameters.first { $0.name == "grant_type" }?.value
+        return response.status == .ok && grant == TokenController.GrantType.refreshToken.rawValue
+    }
+
+    private static func slowed(_ response: Response, to duration: Duration) -> Response? {
+        guard response.body.contentLength != 0 else { return nil }
+        var response = response
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(SlowWriter(parent: writer, duration: duration, length: body.contentLength))
+        }
+        return response
     }
 
     private static func cut(_ response: Response, after bytes: Int) -> Response {
@@ -228,12 +253,39 @@ extension FaultInjector {
     }
 
     private func otherNonce(_ token: String) async throws -> String? {
-        let parts = token.split(separator: ".")
-        guard parts.count == 3, let payload = try? Base64.decode(String(parts[1])),
-            var claims = try? JSON.value(of: payload).object
-        else { return nil }
+        guard var claims = Self.claims(of: token) else { return nil }
         claims["nonce"] = .string(RandomID.token())
         return try await server.signer.sign(claims)
+    }
+
+    /// The time by which an expired token is older, in seconds: two days.
+    ///
+    /// Clients may tolerate a clock that differs from theirs by hours.
+    private static let age: Int64 = 2 * 86_400
+
+    /// Returns an id_token with the mistake of a fault.
+    private func token(_ token: String, with kind: FaultKind) async throws -> String? {
+        guard var claims = Self.claims(of: token) else { return nil }
+        switch kind {
+        case .wrongIssuer: claims["iss"] = .string("https://issuer.invalid/oauth2")
+        case .wrongAudience: claims["aud"] = .string("another-client")
+        case .expiredIDToken:
+            for name in ["iat", "exp", "auth_time"] {
+                if case .integer(let time)? = claims[name] { claims[name] = .integer(time - Self.age) }
+            }
+        case .unknownKey: return try await server.signer.signWithUnknownKey(claims)
+        case .algNone:
+            let parts = [["alg": .string("none"), "typ": .string(TokenSigner.plainType)], claims]
+            return parts.map { Base64.encode(JSON.encode(JSONValue.object($0)), as: .url) }.joined(separator: ".") + "."
+        default: return nil
+        }
+        return try await server.signer.sign(claims)
+    }
+
+    private static func claims(of token: String) -> [String: JSONValue]? {
+        let parts = token.split(separator: ".")
+        guard parts.count == 3, let payload = try? Base64.decode(String(parts[1])) else { return nil }
+        return try? JSON.value(of: payload).object
     }
 
     private static func otherSignature(_ token: String) -> String? {
@@ -265,6 +317,30 @@ private struct CuttingWriter: ResponseBodyWriter {
     }
 
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws { throw ConnectionCut() }
+}
+
+/// Writes a body in parts, with a pause before each of them.
+private struct SlowWriter: ResponseBodyWriter {
+    /// The number of parts into which the body is divided.
+    private static let parts = 10
+
+    var parent: any ResponseBodyWriter
+    /// The time in which the whole body is written; for a stream, the time for each of its buffers.
+    let duration: Duration
+    /// The length of the whole body in bytes; nil for a stream, which has no end that is known.
+    let length: Int?
+
+    @concurrent mutating func write(_ buffer: ByteBuffer) async throws {
+        var buffer = buffer
+        let whole = max(1, length ?? buffer.readableBytes)
+        let size = (whole + Self.parts - 1) / Self.parts
+        while let part = buffer.readSlice(length: min(size, buffer.readableBytes)), part.readableBytes > 0 {
+            try await Task.sleep(for: duration * part.readableBytes / whole)
+            try await parent.write(part)
+        }
+    }
+
+    @concurrent consuming func finish(_ trailingHeaders: HTTPFields?) async throws { try await parent.finish(trailingHeaders) }
 }
 
 /// Collects a body in memory.

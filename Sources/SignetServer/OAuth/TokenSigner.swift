@@ -13,6 +13,8 @@ actor TokenSigner {
     private let kept: SigningKeys
     /// The task that loads the keys; the newest key, which signs, is last.
     private var loading: Task<[Key], any Error>?
+    /// The key that is not published, for ``signWithUnknownKey(_:)``; nil until it is needed.
+    private var unknownKey: Key?
 
     /// Creates the signer.
     /// - Parameters:
@@ -42,6 +44,17 @@ actor TokenSigner {
     func sign(_ claims: [String: JSONValue], type: String = plainType) async throws -> String {
         guard let key = try await keys().last else { throw CancellationError() }
         return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(type)])
+    }
+
+    /// Signs claims with a key that is not in the key set, for a fault.
+    /// - Parameter claims: The claims.
+    /// - Returns: A JWT whose header names the key (`kid`).
+    /// - Throws: An error when the key cannot be generated.
+    func signWithUnknownKey(_ claims: [String: JSONValue]) async throws -> String {
+        let key: Key
+        if let unknownKey { key = unknownKey } else { key = try await Key(try await Key.newPEM()) }
+        unknownKey = key
+        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(Self.plainType)])
     }
 
     /// Returns a token that this server signed, even an expired one; nil for any other text.

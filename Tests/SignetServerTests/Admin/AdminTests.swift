@@ -132,7 +132,7 @@ struct AdminTests {
             #expect(try await server.admin(.delete, "faults/status").status == 200)
             #expect(try await server.admin(.delete, "faults/status").status == 404)
             for kind in FaultKind.examples {
-                let parameter = kind.name == "latency" ? #", "milliseconds": 1"# : ""
+                let parameter = ["latency", "slow-body"].contains(kind.name) ? #", "milliseconds": 1"# : ""
                 #expect(
                     try await server.admin(.post, "faults", #"{"kind": "\#(kind.name)"\#(parameter)}"#).status == 201,
                     "\(kind.name)")
