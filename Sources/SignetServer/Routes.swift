@@ -268,10 +268,13 @@ extension ServerContext {
         group.add("users/:user/devices/:kind/:id", [.delete: admin.removeDevice])
         group.add("logins", [.get: admin.logins, .delete: admin.clearLogins])
         group.add("logins/:number", [.get: admin.login])
+        group.add("tokens", [.get: admin.tokens])
+        group.add("tokens/:grant", [.delete: admin.revokeTokens])
         group.add("journeys/:journey/graph", [.get: admin.journeyGraph])
         group.add("emails", [.get: admin.emails, .delete: admin.deleteEmails])
         group.add("emails/:id", [.get: admin.email, .delete: admin.deleteEmail])
         group.add("pushes", [.get: admin.pushes])
+        group.add("pushes/:id/answer", [.post: admin.answerPush])
         group.add("snapshot", [.get: admin.snapshot, .put: admin.restore])
         group.add("reset", [.post: admin.reset])
         // Only a client with the token learns which addresses exist.

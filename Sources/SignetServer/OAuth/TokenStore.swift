@@ -237,6 +237,34 @@ struct TokenStore {
 
     // MARK: Lookup and revocation
 
+    /// Returns the number of access tokens that have not expired; counting stops at `limit`.
+    func accessTokenCount(_ limit: Int) throws -> Int { try accesses.count(limit: limit) }
+
+    /// Returns the number of refresh tokens that have not expired, including spent ones; counting stops at `limit`.
+    func refreshTokenCount(_ limit: Int) throws -> Int { try refreshes.count(limit: limit) }
+
+    /// Returns the tokens whose grants are stored, those that expire last first, at most `limit` of each kind.
+    func newest(_ limit: Int) throws -> [ListedToken] {
+        let access = try accesses.newest(limit).compactMap { _, access -> ListedToken? in
+            guard try grants[access.grant.id] != nil else { return nil }
+            return ListedToken(
+                grant: access.grant, isRefreshToken: false, scopes: access.scopes, issuedAt: access.issuedAt,
+                expiresAt: access.expiresAt)
+        }
+        let refresh = try refreshes.newest(limit).compactMap { _, refresh -> ListedToken? in
+            guard let grant = try grants[refresh.grantID] else { return nil }
+            return ListedToken(
+                grant: grant, isRefreshToken: true, scopes: refresh.scopes, issuedAt: refresh.issuedAt,
+                expiresAt: refresh.expiresAt, spentAt: refresh.spentAt)
+        }
+        return access + refresh
+    }
+
+    /// Revokes all tokens of a grant.
+    ///
+    /// Returns false when it doesn't exist.
+    mutating func revoke(grant id: String) throws -> Bool { try grants.remove(id) != nil }
+
     /// Returns the data of a valid access token.
     func access(_ token: String, in realm: RealmPath) throws -> AccessGrant? {
         guard let access = try accesses[TokenHash(token)], access.grant.client.realm == realm,

@@ -90,6 +90,23 @@ struct PushMessageRecord: Codable, Sendable {
         return PushAnswer(state: state, isRepeated: false)
     }
 
+    /// Decides in the place of the device, for a tester.
+    /// - Parameters:
+    ///   - isApproved: True to approve the message, whatever number it asks for.
+    ///   - now: The present time.
+    /// - Returns: The answer, as one of the device.
+    /// - Throws: ``PushResponseError`` when the message has expired, or was answered with the other decision.
+    mutating func decide(_ isApproved: Bool, at now: Date) throws(PushResponseError) -> PushAnswer {
+        let decision: State = isApproved ? .approved : .denied
+        guard state == .waiting else {
+            guard decision == state else { throw .contradiction }
+            return PushAnswer(state: state, isRepeated: true)
+        }
+        guard now < deadline else { throw .expired }
+        state = decision
+        return PushAnswer(state: state, isRepeated: false)
+    }
+
     private mutating func checkNumber(_ claim: JSONValue?) throws(PushResponseError) {
         guard let number else { return }
         guard let claim, claim != .null else { throw .numberMissing }

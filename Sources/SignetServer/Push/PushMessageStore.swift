@@ -114,6 +114,18 @@ struct PushMessageStore {
         return (answer ?? .failure(.unknownMessage), push)
     }
 
+    /// Decides a message in the place of its device.
+    /// - Returns: The answer, or the reason of its absence, and the message; nil for an unknown message.
+    mutating func decide(
+        _ messageID: String, _ isApproved: Bool
+    ) throws -> (answer: Result<PushAnswer, PushResponseError>, push: PushMessageRecord)? {
+        guard let push = try messages[messageID] else { return nil }
+        let answer: Result<PushAnswer, PushResponseError>? = try messages.update(messageID) { [now] push in
+            Result { () throws(PushResponseError) in try push.decide(isApproved, at: now) }
+        }
+        return (answer ?? .failure(.unknownMessage), push)
+    }
+
     /// Returns the ids of all messages in an inbox, including those that cannot be read.
     func named(for mechanismUID: String) throws -> [String] {
         try inboxes[mechanismUID]?.messageIDs ?? []
@@ -142,6 +154,22 @@ extension ServerTransaction {
         if let push, push.state == .waiting, try pushes.entry(push.messageID)?.state != .waiting {
             effects.append(.wake(push.mechanismUID))
         }
+        return try logged(answer, push).map { ($0, push?.mechanismUID) }
+    }
+
+    /// Decides a message in the place of its device, and logs the result as that of the device.
+    /// - Returns: The answer, or the reason of its absence; nil for an unknown message.
+    mutating func decide(_ messageID: String, _ isApproved: Bool) throws -> Result<PushAnswer, PushResponseError>? {
+        guard let (answer, push) = try pushes.decide(messageID, isApproved) else { return nil }
+        let result = try logged(answer, push)
+        if case .success(let answer) = result, !answer.isRepeated { effects.append(.wake(push.mechanismUID)) }
+        return result
+    }
+
+    /// Logs the answer to a message.
+    private mutating func logged(
+        _ answer: Result<PushAnswer, PushResponseError>, _ push: PushMessageRecord?
+    ) throws -> Result<PushAnswer, PushResponseError> {
         func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
@@ -156,6 +184,6 @@ extension ServerTransaction {
             }
         case .failure(let refusal): effects.append(logged(.refused, "\(refusal)"))
         }
-        return answer.map { ($0, push?.mechanismUID) }
+        return answer
     }
 }
