@@ -271,6 +271,7 @@ extension ServerContext {
         group.add("tokens", [.get: admin.tokens])
         group.add("tokens/:grant", [.delete: admin.revokeTokens])
         group.add("journeys/:journey/graph", [.get: admin.journeyGraph])
+        group.add("metrics", [.get: admin.metrics])
         group.add("emails", [.get: admin.emails, .delete: admin.deleteEmails])
         group.add("emails/:id", [.get: admin.email, .delete: admin.deleteEmail])
         group.add("pushes", [.get: admin.pushes])

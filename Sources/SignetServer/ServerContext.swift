@@ -60,6 +60,7 @@ final class ServerContext: Sendable {
         realms = Set(configuration.realms.map { RealmPath($0) })
         clients = ClientRegistry(configuration.clients)
         trees = configuration.journeys.trees.byName
+        let telemetry = telemetry.recording(to: configuration.adminToken == nil ? nil : MetricsRegistry())
         // The time, the log and the faults.
         let clock = AdjustableClock(machineClock)
         let requestLog = RequestLog(contextPath: contextPath)

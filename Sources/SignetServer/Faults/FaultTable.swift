@@ -23,6 +23,8 @@ public final class FaultTable: Sendable {
     private struct Table: Sendable {
         var entries: [Entry] = []
         var lastID = 0
+        /// The number of times that faults of each kind were applied, including disabled ones.
+        var fired: [String: Int] = [:]
 
         var deliveryIDs: [Int] { entries.filter(\.rule.kind.isOfDeliveries).map(\.id) }
     }
@@ -66,6 +68,9 @@ public final class FaultTable: Sendable {
         let now = clock.now
         return table.withLock { table in table.entries.filter { $0.isEnabled(at: now) } }
     }
+
+    /// The number of times that faults of each kind were applied since the start, by the name of the kind.
+    var firedCounts: [String: Int] { table.withLock { $0.fired } }
 
     /// The names of the routes at which faults are possible on this server.
     var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != Route.gateway.rawValue } }
@@ -111,10 +116,19 @@ public final class FaultTable: Sendable {
     /// Returns the enabled faults that match a condition.
     func candidates(where isMeant: (FaultRule) -> Bool) -> [Entry] { entries.filter { isMeant($0.rule) } }
 
-    /// Uses one of the times of a fault.
+    /// Applies a fault: uses one of its times, and counts it.
     ///
     /// Returns false when concurrent requests have used the last one.
     func take(_ entry: Entry) -> Bool {
+        guard reserve(entry) else { return false }
+        confirmUse(entry)
+        return true
+    }
+
+    /// Uses one of the times of a fault that may not apply to the response.
+    ///
+    /// ``confirmUse(_:)`` or ``restoreUse(_:)`` follows. Returns false when concurrent requests have used the last one.
+    func reserve(_ entry: Entry) -> Bool {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return false }
             if let remaining = table.entries[index].remaining {
@@ -126,7 +140,12 @@ public final class FaultTable: Sendable {
         }
     }
 
-    /// Returns a time to a fault that didn't apply.
+    /// Counts a reserved fault that was applied.
+    ///
+    /// The count is a counter of the metrics, which must never fall. It is therefore not raised before.
+    func confirmUse(_ entry: Entry) { table.withLock { $0.fired[entry.rule.kind.name, default: 0] += 1 } }
+
+    /// Returns a time to a reserved fault that didn't apply.
     func restoreUse(_ entry: Entry) {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return }

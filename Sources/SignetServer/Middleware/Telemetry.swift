@@ -9,6 +9,8 @@ import Tracing
 struct Telemetry: Sendable {
     private let ownMetrics: (any MetricsFactory)?
     private let ownTracer: (any Tracer)?
+    /// The metrics for `/admin/metrics`; nil without the administration API.
+    private(set) var registry: MetricsRegistry?
 
     /// Creates the telemetry.
     /// - Parameters:
@@ -24,10 +26,24 @@ struct Telemetry: Sendable {
     /// The tracer in use.
     var tracer: any Tracer { ownTracer ?? InstrumentationSystem.tracer }
 
+    /// Returns the telemetry with metrics for `/admin/metrics`.
+    func recording(to registry: MetricsRegistry?) -> Telemetry {
+        var telemetry = self
+        telemetry.registry = registry
+        return telemetry
+    }
+
+    /// Records the duration of a request.
+    func record(_ duration: Duration, _ label: String, _ dimensions: [(String, String)]) {
+        registry?.observe(label, dimensions, duration)
+        Metrics.Timer(label: label, dimensions: dimensions, factory: metrics).record(duration: duration)
+    }
+
     /// Counts events.
     func count(_ events: [MetricEvent]) {
         for event in events {
             let (label, dimensions) = event.metric
+            registry?.count(label, dimensions)
             Counter(label: label, dimensions: dimensions, factory: metrics).increment()
         }
     }

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import Metrics
 import Tracing
 
 /// Answers each request within a span, and records its duration.
@@ -29,8 +28,7 @@ struct TelemetryMiddleware: RouterMiddleware {
             ("http.request.method", method), ("http.route", route),
             ("http.response.status_code", String(response.status.code)),
         ]
-        Metrics.Timer(label: "http.server.request.duration", dimensions: dimensions, factory: telemetry.metrics)
-            .record(duration: ContinuousClock.now - began)
+        telemetry.record(ContinuousClock.now - began, "http.server.request.duration", dimensions)
         return response
     }
 

@@ -62,6 +62,15 @@ final class TransactionQueue: Sendable {
     /// The requested rows that could not be read.
     let unreadableRows: UnreadableRows
     let clock: AdjustableClock
+    /// The numbers of what was written since the state was opened.
+    struct Writes: Sendable, Hashable {
+        /// The batches that changed rows.
+        var commits = 0
+        /// The rows that were written or removed.
+        var rows = 0
+    }
+
+    private let counts = Mutex(Writes())
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "signet.state")
     /// The queues for slow computations, one for each processor and at least two.
@@ -78,6 +87,8 @@ final class TransactionQueue: Sendable {
         self.coder = coder
         self.clock = clock
     }
+
+    var writes: Writes { counts.withLock { $0 } }
 
     /// Runs a transaction and waits until its changes are durable.
     /// - Parameter body: The transaction. It may run more than once, and only its last run counts. It returns a value and the
@@ -151,6 +162,12 @@ final class TransactionQueue: Sendable {
         do throws(StoreError) {
             let outcome = try store.transact { (reader) throws(StoreError) in try attempt(batch, reader) }
             unreadableRows.forget(outcome.changed)
+            if !outcome.changed.isEmpty {
+                counts.withLock { counts in
+                    counts.commits += 1
+                    counts.rows += outcome.changed.count
+                }
+            }
             for answer in outcome.answers { answer() }
             for (job, work) in outcome.postponed { postpone(job, work) }
         } catch {
