@@ -1,9 +1,12 @@
 import SignetCore
 import YAMLText
 
-/// A setting that was requested from a decoder, for the documentation and its tests.
+/// A setting that was requested from a decoder, for the documentation and the schema.
 struct Setting: Sendable, Hashable {
     let name: String
+    /// The form of valid values, for ``ConfigurationSchema``.
+    var form = SettingForm.any
+    var isRequired = false
     /// The description of valid values.
     let kind: String
     /// The description of the default; nil when the setting is required, or when it has no default.
@@ -23,12 +26,15 @@ struct ConfigurationDecoder {
     private(set) var problems: [ConfigurationProblem] = []
     private let entries: [MarkedValue.Entry]
     private var ignoresUnknown = false
+    /// True when the settings of absent sections are recorded too, for ``ConfigurationSchema``.
+    private let isProbing: Bool
 
     /// Creates a decoder of a section.
     ///
     /// If the value is nil, all settings have their defaults.
-    init(_ value: MarkedValue?, subject: String?) {
+    init(_ value: MarkedValue?, subject: String?, isProbing: Bool = false) {
         self.subject = subject
+        self.isProbing = isProbing
         position = value?.position ?? .start
         entries = value?.mapping ?? []
         if let value, value.mapping == nil, !value.isNothing {
@@ -92,9 +98,11 @@ struct ConfigurationDecoder {
     // MARK: Settings
 
     /// Returns a setting of any type; nil when it is absent or empty.
-    mutating func value(_ name: String, kind: String, default defaultValue: String? = nil) -> MarkedValue? {
+    mutating func value(
+        _ name: String, kind: String, default defaultValue: String? = nil, form: SettingForm = .any
+    ) -> MarkedValue? {
         if !settings.contains(where: { $0.name == name }) {
-            settings.append(Setting(name: name, kind: kind, defaultValue: defaultValue))
+            settings.append(Setting(name: name, form: form, kind: kind, defaultValue: defaultValue))
         }
         return entries.first { $0.key == name }.flatMap { $0.value.isNothing ? nil : $0.value }
     }
@@ -112,8 +120,9 @@ struct ConfigurationDecoder {
     func hasString(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }
 
     /// Returns a setting as ``value(_:kind:default:)`` does, and reports a problem if it is absent.
-    mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
-        let value = value(name, kind: kind)
+    mutating func requiredValue(_ name: String, kind: String, form: SettingForm = .any) -> MarkedValue? {
+        let value = value(name, kind: kind, form: form)
+        if let index = settings.firstIndex(where: { $0.name == name }) { settings[index].isRequired = true }
         if value == nil {
             let likely = entries.map(\.key).filter { key in !settings.contains { $0.name == key } }.nearest(to: name)
             let hint = likely.map { "; did you mean it by `\($0.shortened)`?" } ?? ""
@@ -123,7 +132,7 @@ struct ConfigurationDecoder {
     }
 
     mutating func requiredString(_ name: String, kind: String = "a string") -> String {
-        requiredValue(name, kind: kind).flatMap { string(of: $0, name, kind) } ?? ""
+        requiredValue(name, kind: kind, form: .string).flatMap { string(of: $0, name, kind) } ?? ""
     }
 
     mutating func string(_ name: String, _ defaultValue: String) -> String {
@@ -131,7 +140,7 @@ struct ConfigurationDecoder {
     }
 
     mutating func optionalString(_ name: String, kind: String = "a string", default defaultValue: String? = nil) -> String? {
-        value(name, kind: kind, default: defaultValue).flatMap { string(of: $0, name, kind) }
+        value(name, kind: kind, default: defaultValue, form: .string).flatMap { string(of: $0, name, kind) }
     }
 
     /// Decodes a localized string as AM stores it: a string, or strings by language, of which the English one is used.
@@ -141,7 +150,7 @@ struct ConfigurationDecoder {
 
     mutating func optionalLocalizedString(_ name: String, default defaultValue: String? = nil) -> String? {
         let kind = "a string, or strings by language"
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let value = value(name, kind: kind, default: defaultValue, form: .localizedString) else { return nil }
         guard let languages = value.mapping else { return string(of: value, name, kind) }
         guard let chosen = languages.first(where: { $0.key == "en" }) ?? languages.first(where: { $0.key.hasPrefix("en") }) else {
             report(.missingLanguage, at: value.position, "`\(name)` has no string for `en`, the only language of this server")
@@ -152,7 +161,7 @@ struct ConfigurationDecoder {
 
     mutating func bool(_ name: String, _ defaultValue: Bool) -> Bool {
         let kind = "`true` or `false`"
-        guard let value = value(name, kind: kind, default: "`\(defaultValue)`") else { return defaultValue }
+        guard let value = value(name, kind: kind, default: "`\(defaultValue)`", form: .bool) else { return defaultValue }
         if let bool = value.bool { return bool }
         reportValue(value, name, kind) { ["true", "false"].contains($0.lowercased()) }
         return defaultValue
@@ -164,7 +173,7 @@ struct ConfigurationDecoder {
 
     mutating func optionalInteger(_ name: String, in range: ClosedRange<Int>, default defaultValue: String? = nil) -> Int? {
         let kind = "an integer, \(range.lowerBound) to \(range.upperBound)"
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let value = value(name, kind: kind, default: defaultValue, form: .integer(range)) else { return nil }
         if let number = value.integer, range.contains(number) { return number }
         reportValue(value, name, kind) { Int($0).map(range.contains) == true }
         return nil
@@ -179,7 +188,7 @@ struct ConfigurationDecoder {
         _ name: String, _ values: KeyValuePairs<String, Value>, default defaultValue: String
     ) -> Value? {
         let kind = "one of " + values.map { "`\($0.key)`" }.joined(separator: ", ")
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let value = value(name, kind: kind, default: defaultValue, form: .choice(values.map(\.key))) else { return nil }
         if let pair = values.first(where: { $0.key == value.text }) { return pair.value }
         reportValue(value, name, kind)
         return nil
@@ -190,7 +199,7 @@ struct ConfigurationDecoder {
         let names = values.map(\.key)
         let kind = "a list of " + names.map { "`\($0)`" }.joined(separator: ", ")
         let defaultValue = "`[\(names.joined(separator: ", "))]`"
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let value = value(name, kind: kind, default: defaultValue, form: .list(.choice(names))) else { return nil }
         guard let elements = value.list else { return reportType(value, name, kind) }
         return elements.compactMap { element in
             if let pair = values.first(where: { $0.key == element.text }) { return pair.value }
@@ -205,7 +214,7 @@ struct ConfigurationDecoder {
 
     mutating func optionalStrings(_ name: String, default defaultValue: String? = nil) -> [String]? {
         let kind = "a list of strings"
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let value = value(name, kind: kind, default: defaultValue, form: .list(.string)) else { return nil }
         guard let elements = value.list else { return reportType(value, name, "\(kind), `[one, another]`") }
         return elements.compactMap { string(of: $0, name, kind) }
     }
@@ -213,7 +222,7 @@ struct ConfigurationDecoder {
     /// Decodes strings by name.
     mutating func pairs(_ name: String) -> [MarkedValue.Entry] {
         let kind = "strings by name"
-        guard let value = value(name, kind: kind) else { return [] }
+        guard let value = value(name, kind: kind, form: .mapping(.string)) else { return [] }
         guard let entries = value.mapping else { return reportType(value, name, "\(kind), `{name: string}`") ?? [] }
         return entries.filter { string(of: $0.value, "\(name).\($0.key)", "a string") != nil }
     }
@@ -225,13 +234,13 @@ struct ConfigurationDecoder {
     ///   - example: An example for messages.
     /// - Returns: The entries; nil when the setting is absent or has a wrong type, which is reported.
     mutating func members(_ name: String, kind: String = "values by name", example: String) -> [MarkedValue.Entry]? {
-        guard let value = value(name, kind: kind) else { return nil }
+        guard let value = value(name, kind: kind, form: .mapping(.any)) else { return nil }
         return value.mapping ?? reportType(value, name, "\(kind), `\(example)`")
     }
 
     /// Decodes a list with elements of any type.
-    mutating func elements(_ name: String, kind: String) -> [MarkedValue] {
-        guard let value = value(name, kind: kind) else { return [] }
+    mutating func elements(_ name: String, kind: String, of form: SettingForm = .any) -> [MarkedValue] {
+        guard let value = value(name, kind: kind, form: .list(form)) else { return [] }
         return value.list ?? reportType(value, name, kind) ?? []
     }
 
@@ -247,13 +256,21 @@ struct ConfigurationDecoder {
         _ name: String, kind: String, default defaultValue: String? = nil, keyword: (name: String, value: Value)? = nil,
         _ decode: (inout ConfigurationDecoder) -> Value
     ) -> Value? {
-        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        let form = SettingForm.section(isProbing ? Self.settings(decode) : [], keyword: keyword?.name)
+        guard let value = value(name, kind: kind, default: defaultValue, form: form) else { return nil }
         if let keyword, value.text == keyword.name { return keyword.value }
         guard value.mapping != nil else { return reportType(value, name, kind) }
         var part = ConfigurationDecoder(value, subject: subject.map { "\($0), \(name)" } ?? name)
         let result = decode(&part)
         report(part.finished())
         return result
+    }
+
+    /// Returns the settings that a closure requests.
+    static func settings<Value>(_ decode: (inout ConfigurationDecoder) -> Value) -> [Setting] {
+        var probe = ConfigurationDecoder(nil, subject: nil, isProbing: true)
+        _ = decode(&probe)
+        return probe.settings
     }
 
     private mutating func string(of value: MarkedValue, _ name: String, _ kind: String) -> String? {

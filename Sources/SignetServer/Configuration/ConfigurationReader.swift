@@ -52,11 +52,15 @@ struct RuntimeContext: Sendable {
 
 /// Reads a configuration file.
 struct ConfigurationReader {
-    private var problems: [ConfigurationProblem] = []
+    var problems: [ConfigurationProblem] = []
     /// The external resources; nil when only the file itself is read.
     private let runtime: RuntimeContext?
-    private var configuration: ServerConfiguration
-    private var realms: Set<RealmPath> = []
+    private(set) var configuration: ServerConfiguration
+    var realms: Set<RealmPath> = []
+    /// True when the reader reads an empty file only to record its settings.
+    var isProbing = false
+    /// The recorded settings.
+    var settings: [SettingForm.Part: [Setting]] = [:]
 
     static func read(
         _ yaml: String, _ runtime: RuntimeContext? = nil, imported: [MarkedValue.Entry] = [], defaultJourneys: () -> Journeys
@@ -80,25 +84,26 @@ struct ConfigurationReader {
         return reader.configuration
     }
 
-    private init(_ configuration: ServerConfiguration, _ runtime: RuntimeContext?) {
+    init(_ configuration: ServerConfiguration, _ runtime: RuntimeContext?) {
         self.configuration = configuration
         self.runtime = runtime
     }
 
     mutating func read(_ value: MarkedValue, _ imported: [MarkedValue.Entry], _ defaultJourneys: () -> Journeys) {
         var file = ConfigurationDecoder(value, subject: nil)
-        let server = file.value("server", kind: "settings of the server")
-        let push = file.value("push", kind: "delivery of push messages")
+        let server = file.value("server", kind: "settings of the server", form: .part(.server))
+        let push = file.value("push", kind: "delivery of push messages", form: .part(.push))
         configuration.realms = file.strings("realms", configuration.realms)
         realms = Set(configuration.realms.map { RealmPath($0) })
         if realms.isEmpty { file.report(.missingSetting, in: "realms", "there is no realm: `/` is the top-level realm") }
-        let attributes = file.value("attributes", kind: "attributes by name")
-        let users = file.elements("users", kind: "a list of users")
-        let clients = file.elements("clients", kind: "a list of clients")
-        let given = file.value("journeys", kind: "journeys by name", default: "those of the starter file")
+        let attributes = file.value("attributes", kind: "attributes by name", form: .mapping(.part(.attribute)))
+        let users = file.elements("users", kind: "a list of users", of: .part(.user))
+        let clients = file.elements("clients", kind: "a list of clients", of: .part(.client))
+        let given = file.value(
+            "journeys", kind: "journeys by name", default: "those of the starter file", form: .mapping(.part(.journey)))
         let journeys = imported.isEmpty ? given : Self.journeys(given, replacedBy: imported)
         configuration.profile = file.choice("profile", "am", ["am": .am, "openid": .openid]) ?? .am
-        problems += file.finished()
+        finish(file, .file)
 
         let context = readAttributes(attributes)
         for user in users { readUser(user) }
@@ -128,10 +133,16 @@ struct ConfigurationReader {
         return MarkedValue(content: .mapping(entries.filter { !names.contains($0.key) } + imported), position: given.position)
     }
 
+    /// Takes over the problems of a decoder, and records its settings.
+    private mutating func finish(_ decoder: ConfigurationDecoder, _ part: SettingForm.Part) {
+        problems += decoder.finished()
+        if isProbing { settings[part] = decoder.settings }
+    }
+
     // MARK: Server
 
     private mutating func readServer(_ value: MarkedValue?) {
-        var reader = ConfigurationDecoder(value, subject: "server")
+        var reader = ConfigurationDecoder(value, subject: "server", isProbing: isProbing)
         var server = configuration
         server.issuer = reader.string("issuer", server.issuer)
         reader.check("issuer", server.issuer, "a name without colons, and not empty") { !$0.isEmpty && !$0.contains(":") }
@@ -177,7 +188,7 @@ struct ConfigurationReader {
         server.defaultJourney = journey("defaultJourney", first, &reader)
         server.transactionJourney = journey("transactionJourney", server.defaultJourney, &reader)
         configuration = server
-        problems += reader.finished()
+        finish(reader, .server)
     }
 
     private mutating func readPush(_ value: MarkedValue?) {
@@ -232,7 +243,7 @@ struct ConfigurationReader {
 
     // MARK: Users
 
-    private mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
+    mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
         var context = NodeContext()
         guard let value else { return context }
         guard let entries = value.mapping else {
@@ -244,12 +255,12 @@ struct ConfigurationReader {
         for entry in entries {
             var reader = ConfigurationDecoder(entry.value, subject: "attribute `\(entry.key.shortened)`")
             context.attributes[entry.key] = reader.attributeDefinition(entry.key)
-            problems += reader.finished()
+            finish(reader, .attribute)
         }
         return context
     }
 
-    private mutating func readUser(_ value: MarkedValue) {
+    mutating func readUser(_ value: MarkedValue) {
         var reader = ConfigurationDecoder(value, subject: "users")
         var user = User(name: "")
         (user.name, user.realm, user.password) = identity(&reader, name: "name", secret: "password")
@@ -293,7 +304,7 @@ struct ConfigurationReader {
                 "there is already a user `\(key.name.escapedName.shortened)` in the realm `\(key.realm)`")
         }
         configuration.users.append(user)
-        problems += reader.finished()
+        finish(reader, .user)
     }
 
     private func claims(_ reader: inout ConfigurationDecoder) -> [String: JSONValue] {
@@ -314,7 +325,7 @@ struct ConfigurationReader {
     /// The problems never contain its value.
     private func secret(_ name: String, _ reader: inout ConfigurationDecoder) -> Secret? {
         let kind = "a string, in quotes if it could be read as another type"
-        guard let value = reader.value(name, kind: kind) else { return nil }
+        guard let value = reader.value(name, kind: kind, form: .string) else { return nil }
         if let text = value.text, !text.isEmpty { return Secret(text.utf8) }
         reader.report(.invalidValue, at: value.position, "`\(name)` must be \(kind), and not empty")
         return nil
@@ -331,8 +342,8 @@ struct ConfigurationReader {
 
     // MARK: Clients
 
-    private mutating func readClient(_ value: MarkedValue) {
-        var reader = ConfigurationDecoder(value, subject: "clients")
+    mutating func readClient(_ value: MarkedValue) {
+        var reader = ConfigurationDecoder(value, subject: "clients", isProbing: isProbing)
         var client = RegisteredClient(id: "")
         (client.id, client.realm, client.secret) = identity(&reader, name: "id", secret: "secret")
         reader.check("id", client.id, "a string, and not empty") { !$0.isEmpty }
@@ -364,6 +375,6 @@ struct ConfigurationReader {
                 "there is already a client `\(client.id.shortened)` in the realm `\(client.key.realm)`")
         }
         configuration.clients.append(client)
-        problems += reader.finished()
+        finish(reader, .client)
     }
 }

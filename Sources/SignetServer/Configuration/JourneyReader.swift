@@ -6,6 +6,8 @@ import YAMLText
 /// It reads each journey first, and then checks the connections between nodes and between journeys.
 struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
+    /// The settings of the last journey that was read, for ``ConfigurationSchema``.
+    private(set) var settings: [Setting] = []
     private let context: NodeContext
     private let realms: Set<RealmPath>
     private var drafts: [JourneyDraft] = []
@@ -42,7 +44,8 @@ struct JourneyReader {
         for realm in draft.realms ?? [] where !realms.contains(realm) {
             decoder.report(.unknownName, in: "realms", "there is no realm `\(realm)`: add it to the section `realms`")
         }
-        let nodes = decoder.value("nodes", kind: "nodes by name")
+        let nodes = decoder.value("nodes", kind: "nodes by name", form: .mapping(.part(.node)))
+        settings = decoder.settings
         if let entries = nodes?.mapping, !entries.isEmpty {
             let ids = entries.map(\.key)
             draft.nodes = entries.compactMap { node($0, draft.subject) }

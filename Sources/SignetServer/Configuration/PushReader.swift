@@ -8,8 +8,24 @@ struct PushReader {
     /// The environment variables, which can contain the access key if the file does not; nil when only the file is read.
     private let environment: [String: String]?
 
+    /// The settings of each section that was read, for ``ConfigurationSchema``.
+    private(set) var settings: [SettingForm.Part: [Setting]] = [:]
+
     init(environment: [String: String]?) {
         self.environment = environment
+    }
+
+    /// Returns the settings of all sections.
+    static func probe() -> [SettingForm.Part: [Setting]] {
+        var reader = PushReader(environment: nil)
+        let empty = MarkedValue(content: .mapping([]), position: .start)
+        _ = reader.read(empty)
+        _ = reader.readSNS(empty)
+        _ = reader.readGateway(empty)
+        var key = ConfigurationDecoder(empty, subject: nil)
+        _ = reader.credentials(&key, areNeeded: false)
+        reader.settings[.pushKey] = key.settings
+        return reader.settings
     }
 
     /// Reads the section.
@@ -18,8 +34,9 @@ struct PushReader {
     mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, gateway: PushGatewayConfiguration?) {
         guard let value else { return (nil, nil) }
         var reader = ConfigurationDecoder(value, subject: "push")
-        let sns = reader.value("sns", kind: "the delivery over Amazon SNS")
-        let gateway = reader.value("gateway", kind: "the push gateway")
+        let sns = reader.value("sns", kind: "the delivery over Amazon SNS", form: .part(.sns))
+        let gateway = reader.value("gateway", kind: "the push gateway", form: .part(.gateway))
+        settings[.push] = reader.settings
         problems += reader.finished()
         return (sns.map { readSNS($0) }, gateway.map { readGateway($0) })
     }
@@ -51,6 +68,7 @@ struct PushReader {
         sns.endpoint = address("endpoint", &reader)
         sns.timeout = reader.integer("timeout", sns.timeout, in: 1...60)
         sns.waitsForDelivery = reader.bool("waitForDelivery", sns.waitsForDelivery)
+        settings[.sns] = reader.settings
         problems += reader.finished()
         return sns
     }
@@ -118,7 +136,7 @@ struct PushReader {
     }
 
     private func string(_ name: String, _ kind: String, _ reader: inout ConfigurationDecoder) -> String? {
-        guard let value = reader.value(name, kind: kind) else { return nil }
+        guard let value = reader.value(name, kind: kind, form: .string) else { return nil }
         if let text = value.text, !text.isEmpty { return text }
         reader.report(.invalidValue, at: value.position, "`\(name)` must be \(kind), in quotes, and not empty")
         return nil
@@ -134,7 +152,8 @@ struct PushReader {
             reader.report(
                 .invalidValue, in: "path", "`path` must be a URL path of letters, digits and `/ - . _ ~`, such as `/sns`")
         }
-        let keys = reader.elements("keys", kind: "a list of access keys")
+        let keys = reader.elements("keys", kind: "a list of access keys", of: .part(.pushKey))
+        settings[.gateway] = reader.settings
         if keys.isEmpty, reader.problems.isEmpty {
             reader.report(
                 .missingSetting, at: value.position,

@@ -40,6 +40,12 @@ struct Serve: NetworkedCommand {
     @Flag(help: "Print the starter file, and exit.")
     var printDefaultConfig = false
 
+    @Flag(help: "Check the configuration file and the imported journeys, and exit; --json prints each problem with its line.")
+    var check = false
+
+    @Flag(help: "Print the JSON Schema of the configuration file, for editors, and exit.")
+    var schema = false
+
 
     @OptionGroup var importOptions: JourneyImportOptions
 
@@ -123,6 +129,9 @@ struct Serve: NetworkedCommand {
         guard [config != nil, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
             throw ValidationError("--config, --validate-config and --print-default-config exclude each other.")
         }
+        guard [check, schema, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--check, --schema, --validate-config and --print-default-config exclude each other.")
+        }
         guard importOptions.path == nil || (validateConfig == nil && !printDefaultConfig) else {
             throw ValidationError(
                 "--import excludes --validate-config and --print-default-config: see 'signet journeys convert'.")
@@ -144,7 +153,12 @@ struct Serve: NetworkedCommand {
             Console.bytes(Array(ServerConfiguration.starterText.utf8))
             return
         }
+        if schema {
+            Console.bytes(Array((JSON.text(of: ConfigurationSchema.value) + "\n").utf8))
+            return
+        }
         let tls = try tlsOptions.tls()
+        if check { return try ServeCheck(config: config, imports: importOptions, usesTLS: tls == nil).run(json: json) }
         if let validateConfig {
             let configuration = try ConfigurationFile.read(validateConfig, usesTLS: tls == nil)
             Console.line("\(validateConfig): \(ConfigurationFile.summary(configuration))")

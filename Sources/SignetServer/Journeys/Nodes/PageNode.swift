@@ -11,7 +11,7 @@ struct PageNode: Node {
         outcomes: "those of its last node",
         withContext: { decoder, context in
             var page = PageNode(collectors: [])
-            let children = decoder.elements("nodes", kind: "a list of nodes")
+            let children = decoder.elements("nodes", kind: "a list of nodes", of: .part(.node))
             if children.isEmpty, decoder.problems.isEmpty {
                 decoder.report(.noNodes, at: decoder.position, "a page needs `nodes`: list its collectors")
             }
