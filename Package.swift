@@ -219,8 +219,8 @@ let package = Package(
             name: "SignetServer",
             dependencies: [
                 "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "YAMLText", crypto, cryptoExtras, grdb,
-                jwtKit, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, certificates, asn1,
-                logging, lifecycle, unixSignals, metrics, tracing,
+                jwtKit, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL, certificates,
+                asn1, logging, lifecycle, unixSignals, metrics, tracing,
             ],
             resources: [
                 .embedInCode("Web/Assets/app.css"), .embedInCode("Web/Assets/app.js"),

@@ -200,7 +200,7 @@ extension ServerContext {
     fileprivate var services: [any Service] {
         var services: [any Service] = []
         if let sns { services.append(PushDeliveryWorker(server: self, sns: sns)) }
-        if let logoutTransport { services.append(LogoutDeliveryWorker(server: self, transport: logoutTransport)) }
+        if let smtp { services.append(EmailDeliveryWorker(server: self, client: smtp)) }
         return services
     }
 }

@@ -40,10 +40,14 @@ public struct ServerConfiguration: Sendable {
     public var journeys: Journeys
     /// The journey that runs when a request doesn't name one.
     public var defaultJourney = "Login"
-    /// The closure that receives each email, because the development server doesn't deliver email.
+    /// The closure that receives each email, also when it is delivered over ``smtp``.
     ///
     /// The server calls it when it answers the request that caused the email, so the closure should return quickly.
     public var onEmail: (@Sendable (Email) -> Void)?
+    /// The server that delivers emails; nil when the development server only keeps them for the tester.
+    ///
+    /// A login does not wait for the delivery.
+    public var smtp: SMTPConfiguration?
     /// The lifetimes of tokens and codes for clients that don't set their own.
     public var lifetimes = TokenLifetimes()
     /// The minimum number of seconds between two polls for a device code; at least 1.

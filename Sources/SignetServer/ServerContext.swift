@@ -36,6 +36,10 @@ final class ServerContext: Sendable {
     let sns: SNSClient?
     /// The queue of SNS messages that wait for the push delivery worker.
     let deliveryQueue = PushDeliveryQueue()
+    /// The queue of the emails that wait for their delivery over SMTP.
+    let emailQueue = EmailQueue()
+    /// The client that delivers emails over SMTP; nil when emails are only kept for the tester.
+    let smtp: SMTPClient?
     /// The signals of the workers that deliver logout tokens to clients.
     let logoutSignals = LogoutSignals()
     /// The transport for logout tokens; nil when no client has a back-channel logout URI.
@@ -77,7 +81,7 @@ final class ServerContext: Sendable {
         let effects = SideEffectPerformer(
             streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, logins: logins,
             deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, logoutSignals: logoutSignals,
-            telemetry: telemetry, logger: logger, onEmail: configuration.onEmail)
+            telemetry: telemetry, logger: logger, emailQueue: emailQueue, onEmail: configuration.onEmail)
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
@@ -88,6 +92,7 @@ final class ServerContext: Sendable {
         signer = TokenSigner(configuration.signingKey, SigningKeys(store))
         gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
         logoutTransport = clients.haveBackChannel ? AsyncHTTPTransport() : nil
+        smtp = configuration.smtp.map { SMTPClient(configuration: $0) }
         // Push delivery to phones.
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
@@ -188,6 +193,7 @@ extension ServerConfiguration {
         configuration.clients = []
         configuration.signingKey = nil
         configuration.sns = nil
+        configuration.smtp?.password = nil
         configuration.pushGateway?.keys = []
         configuration.state = .memory
         return configuration

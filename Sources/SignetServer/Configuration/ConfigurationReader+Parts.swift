@@ -9,6 +9,7 @@ extension ConfigurationReader {
         var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), nil)
         reader.isProbing = true
         reader.read(empty, [], { Journeys([]) })
+        reader.readEmail(empty)
         reader.readUser(empty)
         reader.readClient(empty)
         let attribute = MarkedValue.Entry(key: "attribute", position: .start, value: empty)

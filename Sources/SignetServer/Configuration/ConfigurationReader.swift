@@ -93,6 +93,7 @@ struct ConfigurationReader {
         var file = ConfigurationDecoder(value, subject: nil)
         let server = file.value("server", kind: "settings of the server", form: .part(.server))
         let push = file.value("push", kind: "delivery of push messages", form: .part(.push))
+        let email = file.value("email", kind: "delivery of emails", form: .part(.email))
         configuration.realms = file.strings("realms", configuration.realms)
         realms = Set(configuration.realms.map { RealmPath($0) })
         if realms.isEmpty { file.report(.missingSetting, in: "realms", "there is no realm: `/` is the top-level realm") }
@@ -122,6 +123,7 @@ struct ConfigurationReader {
         }
         readServer(server)
         readPush(push)
+        readEmail(email)
         for client in clients { readClient(client) }
     }
 
@@ -203,6 +205,13 @@ struct ConfigurationReader {
                     .conflict, at: value?.position ?? .start, "push, gateway",
                     "`path` is inside of the `contextPath`, `\(context)`: choose another path"))
         }
+    }
+
+    mutating func readEmail(_ value: MarkedValue?) {
+        guard let value else { return }
+        var reader = ConfigurationDecoder(value, subject: "email", isProbing: isProbing)
+        configuration.smtp = reader.emailDelivery(checksFiles: runtime != nil)
+        finish(reader, .email)
     }
 
     private static let sameSite: KeyValuePairs<String, CookieSameSite> = ["strict": .strict, "lax": .lax, "none": .none]

@@ -96,9 +96,13 @@ extension ServerTransaction {
     mutating func send(_ content: EmailContent, to recipient: EmailRecipient) throws -> Bool {
         guard try !isPaused(recipient) else { return false }
         try pacing.sent(to: recipient, time.configuration.messageLimits)
-        let message = SentEmail(content, to: recipient, at: now)
+        var message = SentEmail(content, to: recipient, at: now)
+        if time.configuration.smtp != nil {
+            message.delivery = recipient.address == nil ? .failed("the user has no address") : .queued
+        }
         try emails.keep(message, for: recipient)
         effects.append(.email(Email(content, to: recipient)))
+        if message.delivery == .queued { effects.append(.deliver(EmailDelivery(message, to: recipient))) }
         return true
     }
 }

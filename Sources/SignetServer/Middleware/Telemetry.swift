@@ -63,6 +63,12 @@ enum MetricEvent: Sendable, Hashable {
     case lockedOut
     /// The delivery of a logout token to a client is over.
     case backChannelLogout(BackChannelLogout)
+    /// The delivery of an email over SMTP is over.
+    case email(EmailOutcome)
+
+    enum EmailOutcome: String, Sendable {
+        case delivered, failed
+    }
 
     enum BackChannelLogout: String, Sendable {
         case delivered
@@ -105,6 +111,7 @@ enum MetricEvent: Sendable, Hashable {
         case .connectionsFull: ("signet.connections.full", [])
         case .lockedOut: ("signet.lockouts", [])
         case .backChannelLogout(let outcome): ("signet.logouts", [("outcome", outcome.rawValue)])
+        case .email(let outcome): ("signet.emails", [("outcome", outcome.rawValue)])
         }
     }
 }

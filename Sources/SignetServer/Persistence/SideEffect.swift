@@ -10,6 +10,8 @@ enum SideEffect: Sendable, Hashable {
     /// A mechanism was removed, and its streams end.
     case endStreams(String)
     case email(Email)
+    /// An email waits for its delivery over SMTP.
+    case deliver(EmailDelivery)
     /// A message was not sent, because too many earlier ones are unanswered.
     case withheld(MessagePacing.Channel, UserKey)
     /// A push message event for the request log.
@@ -35,7 +37,7 @@ extension SideEffect {
         case .endStreams(let mechanismUID): .endStreams(mechanismUID)
         case .wakeInbox(let address): .wakeInbox(address)
         case .endInbox(let address): .endInbox(address)
-        case .email, .withheld, .happened, .dispatch, .deliverLogouts, .count, .traced: nil
+        case .email, .deliver, .withheld, .happened, .dispatch, .deliverLogouts, .count, .traced: nil
         }
     }
 }
@@ -52,6 +54,7 @@ struct SideEffectPerformer: Sendable {
     let logoutSignals: LogoutSignals
     let telemetry: Telemetry
     let logger: Logger
+    let emailQueue: EmailQueue
     let onEmail: (@Sendable (Email) -> Void)?
 
     func perform(_ effect: SideEffect, at now: Date) {
@@ -62,6 +65,7 @@ struct SideEffectPerformer: Sendable {
             requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
             onEmail?(email)
         case .deliver(let delivery):
+            guard let dropped = emailQueue.add(delivery) else { return }
             logger.warning(
                 "an email was dropped, because too many emails wait for their delivery", metadata: ["email": "\(dropped)"])
             telemetry.count([.email(.failed)])

@@ -39,7 +39,7 @@ struct ConfigurationSchemaTests {
         ("server: {lifetimes: {accesToken: 1}}", "/server/lifetimes/accesToken"),
         ("server: {limits: {lockout: always}}", "/server/limits/lockout"), ("users: [{password: a}]", "/users/0/name"),
         ("users: {}", "/users"), ("clients: [{id: app, refreshTokens: often}]", "/clients/0/refreshTokens"),
-        ("push: {gateway: {keys: [{id: x}]}}", "/push/gateway/keys/0/id"),
+        ("email: {smtp: {}}", "/email/smtp/host"), ("push: {gateway: {keys: [{id: x}]}}", "/push/gateway/keys/0/id"),
         ("journeys: {L: {nodes: {a: {type: NoSuchNode}}}}", "/journeys/L/nodes/a/type"),
         ("journeys: {L: {nodes: {a: {type: RetryLimitDecisionNode, retryLimt: 3}}}}", "/journeys/L/nodes/a/retryLimt"),
         ("journeys: {L: {nodes: {a: {type: PageNode, nodes: [{type: X}]}}}}", "/journeys/L/nodes/a/nodes/0/type"),
