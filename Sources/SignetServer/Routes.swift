@@ -229,6 +229,7 @@ extension ServerContext {
         let pages = LoginController(server: self)
         group.add("", [.get: pages.page, .post: pages.take])
         group.add("wait", [.get: pages.wait])
+        group.add("colors.css", [.get: pages.colors])
         let session = SessionPageController(server: self)
         group.add("session", [.get: session.show])
         group.add("logout", [.post: session.logOut])

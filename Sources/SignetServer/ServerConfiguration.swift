@@ -97,6 +97,12 @@ public struct ServerConfiguration: Sendable {
     public var webAuthnOrigins: [String] = []
     /// The color of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"
+    /// The color of links and buttons of the pages: six hexadecimal digits, `#` optional; nil for the server's.
+    ///
+    /// The pages make it darker or lighter where text in it would be hard to read.
+    public var accentColor: String?
+    /// The logo at the top of the pages: an `https` address of an image, or a `data:` URL with one; nil for the server's.
+    public var logo: String?
     /// The address at which clients reach the server, with the context path, for example `https://login.example.test/am`.
     ///
     /// Enrollment URIs contain it. When nil, it is built from ``host`` and the port that the socket got.

@@ -87,7 +87,16 @@ extension ConfigurationDecoder {
 }
 
 extension ConfigurationDecoder {
-    /// Decodes a color: hexadecimal digits with an optional `#`.
+    /// Decodes the address of an image (``PageImage``).
+    mutating func image(_ name: String, default standard: String) -> String? {
+        let address = optionalString(name, default: standard)
+        check(
+            name, address, "the https address of an image, or a `data:image/...` URL of at most 64 KiB that is not SVG",
+            PageImage.isAddress)
+        return address
+    }
+
+    /// Decodes a color: six hexadecimal digits with an optional `#`.
     mutating func color(_ name: String) -> String? {
         let kind = "six hexadecimal digits"
         guard let text = optionalString(name, kind: kind, default: "the server's") else { return nil }

@@ -165,6 +165,8 @@ struct ConfigurationReader {
         server.loadBalancerCookie =
             reader.optionalString("loadBalancerCookie", default: "`amlbcookie=01`") ?? server.loadBalancerCookie
         server.backgroundColor = reader.color("backgroundColor") ?? server.backgroundColor
+        server.accentColor = reader.color("accentColor")
+        server.logo = reader.image("logo", default: "the server's")
         server.sessionIdleTimeout = reader.integer("sessionIdleTimeout", server.sessionIdleTimeout, in: 1...Self.maxSeconds)
         server.sessionMaxLifetime = reader.integer("sessionMaxLifetime", server.sessionMaxLifetime, in: 1...Self.maxSeconds)
         server.sessionProperties = reader.sessionProperties()
@@ -356,6 +358,9 @@ struct ConfigurationReader {
         var client = RegisteredClient(id: "")
         (client.id, client.realm, client.secret) = identity(&reader, name: "id", secret: "secret")
         reader.check("id", client.id, "a string, and not empty") { !$0.isEmpty }
+        client.name = reader.optionalString("name", default: "the `id`")
+        reader.check("name", client.name, "a name without control characters, and not empty") { !$0.isEmpty && $0.isSafeToShow }
+        client.logo = reader.image("logo", default: "none")
         client.redirectURIs = reader.redirects("redirectURIs")
         client.postLogoutRedirectURIs = reader.redirects("postLogoutRedirectURIs")
         client.backchannelLogoutURI = reader.optionalString("backchannelLogoutURI", default: "none")

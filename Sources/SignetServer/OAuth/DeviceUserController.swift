@@ -49,7 +49,9 @@ struct DeviceUserController: Sendable {
                 try tx.deviceCodes.device(showing: userCode, in: realm)
             }
         }
-        let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
+        let page =
+            device.map { HTMLPage.device($0, shownName: server.clients[$0.client]?.shownName ?? $0.client.id, csrf: csrf) }
+            ?? HTMLPage.deviceCode(isWrong: userCode != nil)
         return page.response(at: server)
     }
 

@@ -8,6 +8,10 @@ public struct RegisteredClient: Sendable, Hashable {
     public var secret: Secret?
     /// The client's realm, as a path.
     public var realm = "/"
+    /// The name that pages show to users; nil for the ``id``.
+    public var name: String?
+    /// The logo that pages show to users: an `https` address of an image, or a `data:` URL with one; nil for none.
+    public var logo: String?
     /// The allowed redirect URIs.
     ///
     /// A request's URI must match one exactly, but for `http://127.0.0.1/...` and `http://[::1]/...` any port is accepted (RFC
@@ -124,6 +128,9 @@ struct ClientKey: Codable, Sendable, Hashable {
 
 extension RegisteredClient {
     var key: ClientKey { ClientKey(realm: RealmPath(realm), id: id) }
+
+    /// The name that pages show.
+    var shownName: String { name ?? id }
 
     /// Returns true when a response may be sent to `uri`.
     func mayRedirect(to uri: String) -> Bool { Self.list(redirectURIs, has: uri) }

@@ -14,7 +14,7 @@ extension HTMLPage {
         _ fields: [(name: String, value: String)], of client: RegisteredClient, to redirectURI: String
     ) -> HTMLPage {
         HTMLPage(
-            title: "Back to \(client.id)", purpose: "Your browser sends the answer of this server to \(client.id).",
+            title: "Back to \(client.shownName)", purpose: "Your browser sends the answer of this server to \(client.shownName).",
             content: tag("form", ["method": "post", "action": redirectURI, "data-submit": ""]) {
                 for (name, value) in fields { PagePart.hidden(name, value) }
                 tag("div", ["class": "buttons"]) { PagePart.button("Continue") }

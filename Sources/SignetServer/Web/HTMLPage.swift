@@ -10,6 +10,8 @@ struct HTMLPage: Sendable {
     var status = HTTPResponse.Status.ok
     /// The purpose of the page, which is shown below the heading and above the content.
     var purpose: String?
+    /// The logo of the client to which the page belongs: an address as ``PageImage`` permits.
+    var clientLogo: String?
     /// The content below the heading.
     var content = Markup.nothing
     /// True for a page with tables, which needs more width than a form.
@@ -24,21 +26,27 @@ struct HTMLPage: Sendable {
 
     /// Returns the page as an HTTP response.
     func response(at server: ServerContext) -> Response {
-        let bytes = Array(Markup.document(document(server.contextPath, issuer: server.configuration.issuer)).utf8)
+        let configuration = server.configuration
+        let bytes = Array(Markup.document(document(server.contextPath, configuration)).utf8)
         var fields = headers
         fields[.cacheControl] = "no-store"
-        fields.setPageSecurity(formTargets: formTargets, referrerPolicy: referrerPolicy)
+        let images = [configuration.logo, clientLogo].compactMap { $0.flatMap(PageImage.source) }
+        fields.setPageSecurity(formTargets: formTargets, referrerPolicy: referrerPolicy, images: images)
         return Response(bytes, type: "text/html; charset=UTF-8", status, headers: fields)
     }
 
-    private func document(_ contextPath: String, issuer: String) -> Markup {
-        tag("html", ["lang": "en"]) {
+    private func document(_ contextPath: String, _ configuration: ServerConfiguration) -> Markup {
+        let issuer = configuration.issuer
+        return tag("html", ["lang": "en"]) {
             tag("head") {
                 void("meta", ["charset": "utf-8"])
                 void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
                 void("meta", ["name": "color-scheme", "content": "light dark"])
                 tag("title") { "\(title) · \(issuer)" }
                 void("link", ["rel": "stylesheet", "href": PageAsset.style.path(below: contextPath)])
+                if let color = configuration.accentColor {
+                    void("link", ["rel": "stylesheet", "href": "\(contextPath)/XUI/colors.css?v=\(color.percentEncoded())"])
+                }
                 void("link", ["rel": "icon", "type": "image/svg+xml", "href": PageAsset.icon.path(below: contextPath)])
                 tag("script", ["src": PageAsset.script.path(below: contextPath), "defer": ""])
                 if let refresh {
@@ -48,10 +56,15 @@ struct HTMLPage: Sendable {
             tag("body", ["class": isWide ? "wide" : nil]) {
                 tag("header") {
                     // The alternative text is empty because the name is next to the image.
-                    void("img", ["src": PageAsset.icon.path(below: contextPath), "alt": "", "width": "28", "height": "28"])
+                    if let logo = configuration.logo {
+                        void("img", ["src": logo, "alt": "", "class": "logo"])
+                    } else {
+                        void("img", ["src": PageAsset.icon.path(below: contextPath), "alt": "", "width": "28", "height": "28"])
+                    }
                     tag("span") { issuer }
                 }
                 tag("main") {
+                    if let clientLogo { void("img", ["src": clientLogo, "alt": "", "class": "logo client"]) }
                     tag("h1") { title }
                     if let purpose { tag("p", ["class": "purpose"]) { purpose } }
                     content
@@ -68,11 +81,21 @@ extension HTTPFields {
     /// The page can only load resources from this server, cannot contain inline scripts or styles, cannot be framed, and shares no
     /// window reference with pages of other origins (`Cross-Origin-Opener-Policy`). It sends `Referer` to this server only: with
     /// `no-referrer`, browsers would send `Origin: null` with its forms, and with `same-origin` they send that to other servers.
-    mutating func setPageSecurity(formTargets: [String] = [], referrerPolicy: String = "same-origin") {
+    ///
+    /// - Parameters:
+    ///   - formTargets: The sources to which a form may lead the browser, in addition to this server.
+    ///   - referrerPolicy: The value of `Referrer-Policy`.
+    ///   - framesOwnPages: True for a page that shows other pages of this server in frames.
+    ///   - images: The sources of images, in addition to this server.
+    mutating func setPageSecurity(
+        formTargets: [String] = [], referrerPolicy: String = "same-origin", framesOwnPages: Bool = false, images: [String] = []
+    ) {
         let targets = (["'self'"] + formTargets).joined(separator: " ")
         set(
             "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src \((["'self'"] + images).joined(separator: " ")); "
+                + "connect-src 'self'; "
+                + (framesOwnPages ? "frame-src 'self'; " : "")
                 + "form-action \(targets); base-uri 'none'; frame-ancestors 'none'")
         set("X-Content-Type-Options", "nosniff")
         set("X-Frame-Options", "DENY")

@@ -31,6 +31,15 @@ struct LoginController: Sendable {
         return try await show(id, request, context.client)
     }
 
+    /// Returns the style sheet with the colors of the configuration.
+    func colors(_ request: Request, context: AppRequestContext) async throws -> Response {
+        guard let color = server.configuration.accentColor else { throw HTTPError(.notFound) }
+        var headers: HTTPFields = [.cacheControl: "public, max-age=3600"]
+        headers.setPageSecurity()
+        return Response(
+            Array(PageColors(color.trimming("#").description).css.utf8), type: "text/css; charset=UTF-8", headers: headers)
+    }
+
     // MARK: Login flow
 
     private func begin(_ request: Request, _ realm: RealmPath, _ client: ClientConnection) async throws -> Response {
@@ -77,13 +86,13 @@ struct LoginController: Sendable {
             }
             return failure(refusal, of: flow, again).response(at: server)
         case .invited:
-            return invitation(form(flow, csrf)).leading(to: flow.destination).response(at: server)
+            return invitation(form(flow, csrf)).leading(to: flow.destination, server).response(at: server)
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
                 step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)",
                 isRepeated: flow.isRepeated == true)
-            return view.page.leading(to: flow.destination).response(at: server)
+            return view.page.leading(to: flow.destination, server).response(at: server)
         }
     }
 
@@ -299,10 +308,14 @@ extension HTMLPage {
     /// Returns the page with a destination.
     ///
     /// It shows the client to which the login leads, and its forms may lead the browser there.
-    fileprivate func leading(to destination: ReturnAddress?) -> HTMLPage {
+    fileprivate func leading(to destination: ReturnAddress?, _ server: ServerContext) -> HTMLPage {
         var page = self
         page.formTargets = destination?.formTargets ?? []
-        page.purpose = destination?.client.map { "To go on to \($0)" }
+        page.purpose = destination?.client.map { id in
+            let client = destination?.clientRealm.flatMap { server.clients[ClientKey(realm: $0, id: id)] }
+            page.clientLogo = client?.logo
+            return "To go on to \(client?.shownName ?? id)"
+        }
         return page
     }
 }

@@ -14,8 +14,9 @@ extension HTMLPage {
         target: String
     ) -> HTMLPage {
         HTMLPage(
-            title: "Allow \(client.id)?",
-            content: list(scopes, claims, "\(client.id) asks to be allowed:")
+            title: "Allow \(client.shownName)?",
+            clientLogo: client.logo,
+            content: list(scopes, claims, "\(client.shownName) asks to be allowed:")
                 + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(hidden, saves: true),
             formTargets: CSPSource(target).map { [$0.text] } ?? [])
     }
@@ -40,9 +41,9 @@ extension HTMLPage {
     }
 
     /// Returns the page that asks the user to allow the request of a device.
-    static func device(_ device: DeviceAuthorization, csrf: String) -> HTMLPage {
+    static func device(_ device: DeviceAuthorization, shownName: String, csrf: String) -> HTMLPage {
         HTMLPage(
-            title: "Allow \(device.client.id)?",
+            title: "Allow \(shownName)?",
             content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
                 + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, [], "It asks to be allowed:")
                 + question([("csrf", csrf), ("user_code", device.userCode)], saves: false))

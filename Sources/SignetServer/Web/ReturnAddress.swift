@@ -11,13 +11,15 @@ struct ReturnAddress: Codable, Sendable, Hashable {
     let formTargets: [String]
     /// The id of the client to which the login leads; nil when it does not lead to a client.
     let client: String?
+    /// The realm of that client; nil without a client, and in rows that an earlier version wrote.
+    let clientRealm: RealmPath?
 
     /// Creates a return URL; nil when the URL is not permitted.
     init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ tx: ServerTransaction) {
         guard Self.isPlain(text) else { return nil }
         guard let path = Self.ownPath(text, tx.time) else {
             guard let owner = Self.owner(of: text, in: realm, tx) else { return nil }
-            client = owner.id
+            (client, clientRealm) = (owner.id, owner.key.realm)
             location = text
             formTargets = CSPSource(text).map { [$0.text] } ?? []
             return
@@ -32,7 +34,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         let target = parameters.flatMap {
             try? AuthorizationReturn($0, in: address.realm, tx.clients, tx.time)
         }
-        client = target?.client.id
+        (client, clientRealm) = (target?.client.id, target?.client.key.realm)
         formTargets = (target?.redirectURI.flatMap { CSPSource($0) }).map { [$0.text] } ?? []
     }
 
