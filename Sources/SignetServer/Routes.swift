@@ -229,6 +229,8 @@ extension ServerContext {
         let pages = LoginController(server: self)
         group.add("", [.get: pages.page, .post: pages.take])
         group.add("wait", [.get: pages.wait])
+        let picker = UserPickerController(server: self)
+        group.add("users", [.get: picker.show, .post: picker.choose])
         group.add("colors.css", [.get: pages.colors])
         let session = SessionPageController(server: self)
         group.add("session", [.get: session.show])

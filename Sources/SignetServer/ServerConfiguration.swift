@@ -140,6 +140,10 @@ public struct ServerConfiguration: Sendable {
     ///
     /// It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
+    /// True when browsers on this machine can sign in as any user without a password, at a page that lists the users.
+    ///
+    /// It is for tests only. The login pages link to it.
+    public var offersUserPicker = false
     /// The number of logins whose traces are kept in memory for the console and `/admin/logins`; 0 for none.
     ///
     /// A trace has the nodes of the journey that were visited, with their outcomes, and no secrets.

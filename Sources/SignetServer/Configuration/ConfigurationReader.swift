@@ -170,6 +170,7 @@ struct ConfigurationReader {
         server.sessionIdleTimeout = reader.integer("sessionIdleTimeout", server.sessionIdleTimeout, in: 1...Self.maxSeconds)
         server.sessionMaxLifetime = reader.integer("sessionMaxLifetime", server.sessionMaxLifetime, in: 1...Self.maxSeconds)
         server.sessionProperties = reader.sessionProperties()
+        server.offersUserPicker = reader.bool("offersUserPicker", server.offersUserPicker)
         server.loginTraces = reader.integer("loginTraces", server.loginTraces, in: 0...10_000)
         server.journeyTimeout = reader.integer("journeyTimeout", server.journeyTimeout, in: 1...Self.maxSeconds)
         server.suspensionTimeout = reader.integer("suspensionTimeout", server.suspensionTimeout, in: 1...Self.maxSeconds)

@@ -91,7 +91,8 @@ struct LoginController: Sendable {
             let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
                 step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)",
-                isRepeated: flow.isRepeated == true)
+                isRepeated: flow.isRepeated == true,
+                picker: flow.page == 1 ? UserPickerController.address(flow.query, server) : nil)
             return view.page.leading(to: flow.destination, server).response(at: server)
         }
     }

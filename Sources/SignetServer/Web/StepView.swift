@@ -13,9 +13,18 @@ struct StepView: Sendable {
     let pollAddress: String
     /// True when the step asks again what the user has just answered.
     var isRepeated = false
+    /// The address of the page at which testers choose a user; nil for no link.
+    var picker: String?
 
     var page: HTMLPage {
-        HTMLPage(title: title, content: description + notice + summary + body, refresh: wait.map { max(1, ($0 + 999) / 1000) })
+        HTMLPage(
+            title: title, content: description + notice + summary + body + pickerLink,
+            refresh: wait.map { max(1, ($0 + 999) / 1000) })
+    }
+
+    private var pickerLink: Markup {
+        guard let picker else { return .nothing }
+        return tag("p", ["class": "quiet picker"]) { tag("a", ["href": picker]) { "Choose a user for a test" } }
     }
 
     // MARK: Texts
