@@ -82,6 +82,18 @@ extension DevServer {
             UserKey(realm: RealmPath(realm), name: user), isLocked: isLocked, password: nil)
     }
 
+    /// Takes over a new configuration while the server runs.
+    ///
+    /// Users, clients, journeys and most settings change; sessions and tokens of users and clients that the new configuration has
+    /// stay valid. Changes to clients and journeys over `/admin` are gone.
+    /// - Parameter configuration: The new configuration.
+    /// - Returns: The difference, with the settings that keep their values until a restart.
+    /// - Throws: `StoreError` when the server's state cannot be written; in that case nothing has changed.
+    @discardableResult
+    public func reload(_ configuration: ServerConfiguration) async throws -> ConfigurationDifference {
+        try await context.reload(configuration)
+    }
+
     /// Resets the server to its initial state.
     ///
     /// Users, devices, sessions, tokens, journeys and messages return to their configured state, the clock returns to the

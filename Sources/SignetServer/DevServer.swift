@@ -73,20 +73,23 @@ public struct DevServer: Sendable {
     /// - Parameters:
     ///   - gracefulShutdownSignals: True to also shut down on SIGINT and SIGTERM. The server then finishes the requests in
     ///     progress, and stops after at most 5 seconds or at a second signal.
+    ///   - onHangup: The closure to call at each SIGHUP, for example to ``reload(_:)`` a configuration; false stops the server like
+    ///     SIGTERM. When nil, SIGHUP has its usual effect. It needs `gracefulShutdownSignals`.
     ///   - onReady: The closure to call once, when the socket listens, with the base URL, for example
     ///     `http://127.0.0.1:43121/am`.
     /// - Throws: `StoreError` when the state cannot be opened; ``ConfigurationError`` when the configuration uses the starter
     ///   file's journeys and that file cannot be read; ``ServerTLSError`` when the server has no certificate to present; the
     ///   error from binding the socket, for example when the port is taken. Cancellation doesn't throw.
     public func run(
-        gracefulShutdownSignals: Bool = false, onReady: @escaping @Sendable (_ baseURL: String) async -> Void
+        gracefulShutdownSignals: Bool = false, onHangup: (@Sendable () async -> Bool)? = nil,
+        onReady: @escaping @Sendable (_ baseURL: String) async -> Void
     ) async throws {
         // Open the state first, so that an error in it is reported before a client can connect.
         try await context.prepare()
         let application = application(onReady: onReady)
         do {
             if gracefulShutdownSignals {
-                try await Self.run(application, untilSignalled: context.logger)
+                try await Self.run(application, onHangup, untilSignalled: context.logger)
             } else {
                 try await application.run()
             }
@@ -101,8 +104,8 @@ public struct DevServer: Sendable {
 
     /// Releases the file or the database that holds the state, so that another server can open it.
     ///
-    /// ``run(gracefulShutdownSignals:onReady:)`` and ``serve(_:)`` do this when they end; a caller of ``application(onReady:)``
-    /// must do it itself. In-memory state is kept.
+    /// ``run(gracefulShutdownSignals:onHangup:onReady:)`` and ``serve(_:)`` do this when they end; a caller of
+    /// ``application(onReady:)`` must do it itself. In-memory state is kept.
     public func close() async { await context.store.close() }
 
     /// Runs the server until `body` returns, for example in a test.
@@ -110,7 +113,7 @@ public struct DevServer: Sendable {
     /// The server has ended when this method returns.
     /// - Parameter body: The work that needs the server. Its argument is the base URL.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws, or an error that ``run(gracefulShutdownSignals:onReady:)`` throws.
+    /// - Throws: The error that `body` throws, or an error that ``run(gracefulShutdownSignals:onHangup:onReady:)`` throws.
     public func serve<R>(_ body: (_ baseURL: String) async throws -> R) async throws -> R {
         let (ready, urls) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -134,11 +137,16 @@ public struct DevServer: Sendable {
     /// Runs the application until a signal requests a graceful shutdown.
     ///
     /// A second signal stops it without waiting for open requests.
-    private static func run(_ application: some Service, untilSignalled logger: Logger) async throws {
+    private static func run(
+        _ application: some Service, _ onHangup: (@Sendable () async -> Bool)?, untilSignalled logger: Logger
+    ) async throws {
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(5)
         let group = ServiceGroup(configuration: configuration)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals =
+            onHangup == nil
+            ? await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            : await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
                 try await group.run()
@@ -146,7 +154,8 @@ public struct DevServer: Sendable {
             }
             tasks.addTask {
                 var isEnding = false
-                for await _ in signals {
+                for await signal in signals {
+                    if signal == .sighup, await onHangup?() != false { continue }
                     guard !isEnding else {
                         logger.warning("second signal: open requests are canceled")
                         return false
@@ -201,6 +210,7 @@ extension ServerContext {
         var services: [any Service] = []
         if let sns { services.append(PushDeliveryWorker(server: self, sns: sns)) }
         if let smtp { services.append(EmailDeliveryWorker(server: self, client: smtp)) }
+        services.append(LogoutDeliveryWorker(server: self, transport: logoutTransport))
         return services
     }
 }

@@ -38,6 +38,8 @@ public struct ServerConfiguration: Sendable {
     ///
     /// The default is the journeys of the starter file.
     public var journeys: Journeys
+    /// The definitions of attributes that the nodes of ``journeys`` were read with, for journeys that are added while the server runs.
+    var nodeContext = NodeContext()
     /// The journey that runs when a request doesn't name one.
     public var defaultJourney = "Login"
     /// The closure that receives each email, also when it is delivered over ``smtp``.

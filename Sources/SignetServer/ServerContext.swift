@@ -12,7 +12,8 @@ import SignetPushGateway
 ///
 /// All controllers use it.
 final class ServerContext: Sendable {
-    let configuration: ServerConfiguration
+    /// The configuration in effect, which a reload and testers can change.
+    let holder: ConfigurationHolder
     let contextPath: String
     let clock: AdjustableClock
     /// The clock that ``clock`` is an offset from.
@@ -29,8 +30,6 @@ final class ServerContext: Sendable {
     let rates = Mutex(RateLimiter<AddressRate>())
     let signer: TokenSigner
     let realms: Set<RealmPath>
-    let clients: ClientRegistry
-    let trees: [String: JourneyTree]
     let streams = PushStreams()
     /// The Amazon SNS client for push delivery to phones; nil when every device uses a push stream.
     let sns: SNSClient?
@@ -42,8 +41,10 @@ final class ServerContext: Sendable {
     let smtp: SMTPClient?
     /// The signals of the workers that deliver logout tokens to clients.
     let logoutSignals = LogoutSignals()
-    /// The transport for logout tokens; nil when no client has a back-channel logout URI.
-    let logoutTransport: AsyncHTTPTransport?
+    /// The transport for logout tokens.
+    ///
+    /// It makes nothing before the first token is sent.
+    let logoutTransport = AsyncHTTPTransport()
     /// The push gateway, which acts as SNS for other servers; nil without a gateway.
     let gateway: PushGateway?
     /// The streams of the gateway's inboxes.
@@ -57,13 +58,11 @@ final class ServerContext: Sendable {
         telemetry: Telemetry = Telemetry()
     ) {
         // The settings.
-        let settings = configuration.withoutSecrets
-        let address = ServerAddress(settings)
-        (self.configuration, self.address) = (settings, address)
+        let holder = ConfigurationHolder(RunningConfiguration(configuration))
+        let address = ServerAddress(holder.current.configuration)
+        (self.holder, self.address) = (holder, address)
         contextPath = configuration.normalContextPath
         realms = Set(configuration.realms.map { RealmPath($0) })
-        clients = ClientRegistry(configuration.clients)
-        trees = configuration.journeys.trees.byName
         let telemetry = telemetry.recording(to: configuration.adminToken == nil ? nil : MetricsRegistry())
         // The time, the log and the faults.
         let clock = AdjustableClock(machineClock)
@@ -85,13 +84,13 @@ final class ServerContext: Sendable {
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
-                clients: clients, trees: trees, clock: clock, unreadableRows: UnreadableRows(logger: logger), logger: logger),
-            time: { RequestTime(now: clock.now, configuration: settings, baseURL: address.baseURL) },
+                clients: holder.current.clients, trees: holder.current.trees, clock: clock,
+                unreadableRows: UnreadableRows(logger: logger), logger: logger),
+            time: { RequestTime(now: clock.now, configuration: holder.current.configuration, baseURL: address.baseURL) },
             perform: { effects.perform($0, at: $1) })
         self.store = store
         signer = TokenSigner(configuration.signingKey, SigningKeys(store))
         gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
-        logoutTransport = clients.haveBackChannel ? AsyncHTTPTransport() : nil
         smtp = configuration.smtp.map { SMTPClient(configuration: $0) }
         // Push delivery to phones.
         sns = configuration.sns.map { sns in
@@ -120,6 +119,15 @@ final class ServerContext: Sendable {
             if faults?.isIdle == false { streams.wake(nil) }
         }
     }
+
+    /// The configuration in effect, without users, clients, keys and credentials.
+    var configuration: ServerConfiguration { holder.current.configuration }
+
+    /// The clients in effect.
+    var clients: ClientRegistry { holder.current.clients }
+
+    /// The journeys in effect, by name.
+    var trees: [String: JourneyTree] { holder.current.trees }
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
 
@@ -180,6 +188,7 @@ final class ServerContext: Sendable {
         streams.end(nil)
         inboxStreams.end(nil)
         rates.withLock { $0 = RateLimiter() }
+        try await restoreConfiguration()
     }
 }
 
@@ -187,7 +196,7 @@ extension ServerConfiguration {
     /// The configuration without users, clients, keys and credentials.
     ///
     /// Other objects hold the parts of these that are needed.
-    fileprivate var withoutSecrets: ServerConfiguration {
+    var withoutSecrets: ServerConfiguration {
         var configuration = self
         configuration.users = []
         configuration.clients = []

@@ -4,9 +4,11 @@ import SignetStorage
 
 /// The values that are the same for every transaction of a server: parts of its configuration, and its keys.
 struct TransactionConstants: Sendable {
-    let users: ConfiguredUsers
-    let clients: ClientRegistry
-    let trees: [String: JourneyTree]
+    private(set) var users: ConfiguredUsers
+    private(set) var clients: ClientRegistry
+    private(set) var trees: [String: JourneyTree]
+    private let usersKey: Secret
+    private let generatedPasswords: GeneratedPasswords?
     let authIDKey: Secret
     let nonceKey: Secret
     let counter = MonotonicCounter()
@@ -25,13 +27,23 @@ struct TransactionConstants: Sendable {
     init(
         users: [User], generatesPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
     ) {
-        self.users = ConfiguredUsers(
-            users, key: Sealing.derive("signet server users", from: key),
-            generatedPasswords: generatesPasswords ? GeneratedPasswords(key: key) : nil)
+        usersKey = Sealing.derive("signet server users", from: key)
+        generatedPasswords = generatesPasswords ? GeneratedPasswords(key: key) : nil
+        self.users = ConfiguredUsers(users, key: usersKey, generatedPasswords: generatedPasswords)
         self.clients = clients
         self.trees = trees
         authIDKey = Sealing.derive("signet server handles", from: key)
         nonceKey = Sealing.derive("signet server nonces", from: key)
+    }
+
+    /// Returns the constants with other clients and journeys, and with other users unless they are nil.
+    func replacing(users: [User]?, clients: ClientRegistry, trees: [String: JourneyTree]) -> TransactionConstants {
+        var constants = self
+        if let users {
+            constants.users = ConfiguredUsers(users, key: usersKey, generatedPasswords: generatedPasswords)
+        }
+        (constants.clients, constants.trees) = (clients, trees)
+        return constants
     }
 }
 

@@ -107,6 +107,7 @@ struct ConfigurationReader {
         finish(file, .file)
 
         let context = readAttributes(attributes)
+        configuration.nodeContext = context
         for user in users { readUser(user) }
         if let journeys {
             var reader = JourneyReader(context, realms: realms)

@@ -37,6 +37,7 @@ struct JourneyReader {
 
     private mutating func journey(_ entry: MarkedValue.Entry) -> JourneyDraft {
         var draft = JourneyDraft(name: entry.key, position: entry.position)
+        draft.fingerprint = entry.value.json.hashValue
         var decoder = ConfigurationDecoder(entry.value, subject: draft.subject)
         let first = decoder.optionalString("entry", kind: "the name of a node", default: "the first node")
         draft.isInner = decoder.bool("innerTreeOnly", false)
@@ -161,6 +162,7 @@ private struct JourneyDraft {
     var isInner = false
     var realms: Set<RealmPath>?
     var nodes: [NodeDraft] = []
+    var fingerprint = 0
 
     /// The journey's name for messages.
     var subject: String { "journey `\(name.shortened)`" }
@@ -228,6 +230,7 @@ private struct JourneyDraft {
             name, entry: entry, nodes: Dictionary(nodes.map { ($0.id, $0.journeyNode) }, uniquingKeysWith: { first, _ in first }))
         tree.isInner = isInner
         tree.realms = realms
+        tree.fingerprint = fingerprint
         return tree
     }
 }

@@ -12,6 +12,8 @@ struct JourneyTree: Sendable {
     var isInner = false
     /// The realms that offer the journey; nil for all.
     var realms: Set<RealmPath>?
+    /// A hash of the journey as it was written, by which a reload finds out that it has changed; 0 for one of a program.
+    var fingerprint = 0
 
     init(_ name: String, entry: String, nodes: [String: JourneyNode]) {
         self.name = name

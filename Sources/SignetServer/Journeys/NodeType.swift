@@ -83,7 +83,7 @@ struct NodeType: Sendable {
 }
 
 /// The parts of the file that the properties of a node refer to.
-struct NodeContext: Sendable {
+struct NodeContext: Sendable, Hashable {
     /// The definitions of the attributes, by name.
     var attributes = AttributeDefinition.builtIn
 }

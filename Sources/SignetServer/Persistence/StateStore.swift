@@ -8,18 +8,28 @@ import SignetStorage
 /// It is opened on first use; if that fails, the next use tries again.
 final class StateStore: Sendable {
     /// The parts of an open state.
-    struct OpenState: Sendable {
+    final class OpenState: Sendable {
         let queue: TransactionQueue
-        let constants: TransactionConstants
+        private let current: Mutex<TransactionConstants>
+
+        fileprivate init(queue: TransactionQueue, constants: TransactionConstants) {
+            self.queue = queue
+            current = Mutex(constants)
+        }
+
+        /// The constants of the transactions that begin now.
+        var constants: TransactionConstants { current.withLock { $0 } }
+
+        fileprivate func replace(_ constants: TransactionConstants) { current.withLock { $0 = constants } }
     }
 
     /// The parts of the configuration that are needed to open the state.
     struct Options: Sendable {
         let state: ServerState
-        let users: [User]
+        var users: [User]
         let generatesPasswords: Bool
-        let clients: ClientRegistry
-        let trees: [String: JourneyTree]
+        var clients: ClientRegistry
+        var trees: [String: JourneyTree]
         let clock: AdjustableClock
         let unreadableRows: UnreadableRows
         let logger: Logger
@@ -38,7 +48,7 @@ final class StateStore: Sendable {
         var result: OpenState?
     }
 
-    private let options: Options
+    private let current: Mutex<Options>
     private let time: @Sendable () -> RequestTime
     private let perform: @Sendable (SideEffect, Date) -> Void
     private let opening = Mutex(Opening())
@@ -53,8 +63,11 @@ final class StateStore: Sendable {
         _ options: Options, time: @escaping @Sendable () -> RequestTime,
         perform: @escaping @Sendable (SideEffect, Date) -> Void
     ) {
-        (self.options, self.time, self.perform) = (options, time, perform)
+        current = Mutex(options)
+        (self.time, self.perform) = (time, perform)
     }
+
+    private var options: Options { current.withLock { $0 } }
 
     // MARK: Transactions
 
@@ -192,6 +205,41 @@ final class StateStore: Sendable {
         try? await Blocking.run { () throws(StoreError) in queue.close() }
     }
 
+    /// Replaces the users, clients and journeys of the configuration.
+    ///
+    /// Transactions that begin later use the new ones. A user that the configuration did not have is a new one
+    /// (``ServerTransaction/remakeUsers(of:unlessIn:)``).
+    /// - Parameters:
+    ///   - users: The users; nil to keep the present ones.
+    ///   - clients: The clients.
+    ///   - trees: The journeys.
+    /// - Throws: `StoreError` when the state cannot be read or written; in that case nothing has changed.
+    func replace(users: [User]? = nil, clients: ClientRegistry, trees: [String: JourneyTree]) async throws {
+        let open = try await open()
+        let before = open.constants
+        let constants = before.replacing(users: users, clients: clients, trees: trees)
+        if users != nil { try await replaceUsers(before.users, constants, open) }
+        open.replace(constants)
+        current.withLock { options in
+            if let users { options.users = users }
+            (options.clients, options.trees) = (clients, trees)
+        }
+    }
+
+    /// Makes those users new ones that the configuration did not have before, and stores which ones it has.
+    private func replaceUsers(_ before: ConfiguredUsers, _ constants: TransactionConstants, _ open: OpenState) async throws {
+        let (known, time) = (Set(before.all.map { before.digest(of: $0) }), time())
+        let isInMemory = options.state.location == .memory
+        let effects = try await open.queue.run { rows in
+            var tx = ServerTransaction(constants, rows, time)
+            let users = constants.users
+            if !isInMemory { rows.put(users.all.map { users.digest(of: $0) }.sorted(), TransactionQueue.usersRow) }
+            _ = try tx.remakeUsers(of: users, unlessIn: known)
+            return (tx.effects, signals: tx.effects.compactMap { $0.signal?.text })
+        }
+        for effect in effects { perform(effect, time.now) }
+    }
+
     /// Compares the users of the configuration with those of the last start (``ServerTransaction/remakeUsers(of:unlessIn:)``).
     private func compareUsers(_ open: OpenState) async throws {
         let (users, time) = (open.constants.users, time())
@@ -210,56 +258,6 @@ final class StateStore: Sendable {
         options.logger.warning(
             "users are in the configuration that were not in it at the last start; the devices and sessions of their names were removed",
             metadata: ["count": "\(count)"])
-    }
-}
-
-/// Reads the clock again after another server has set it.
-///
-/// It retries after errors, because the notification is sent only once.
-final class ClockReader: Sendable {
-    /// The pauses between failed attempts.
-    ///
-    /// Each is twice as long as the one before, up to the longest.
-    private static let pauses = (first: Duration.milliseconds(100), max: Duration.seconds(30))
-
-    /// Returns the transaction queue; nil after the state was closed and the queue was released.
-    private let engine: @Sendable () -> TransactionQueue?
-    private let logger: Logger
-    /// The number of the latest call of ``read()``.
-    ///
-    /// The attempts of earlier calls end.
-    private let newest = Mutex(0)
-
-    init(_ engine: TransactionQueue, _ logger: Logger) {
-        self.engine = { [weak engine] in engine }
-        self.logger = logger
-    }
-
-    /// Reads the clock in the background, and retries until it succeeds.
-    ///
-    /// It does not retry when the row itself cannot be read; the server that overwrites such a row sends a new notification.
-    /// - Returns: The task, which ends with the last attempt.
-    @discardableResult
-    func read() -> Task<Void, Never> {
-        let number = newest.withLock { newest in
-            newest += 1
-            return newest
-        }
-        return Task { await attempt(number) }
-    }
-
-    private func attempt(_ number: Int) async {
-        var pause = Self.pauses.first
-        while newest.withLock({ $0 }) == number, let engine = engine() {
-            do {
-                return try await engine.readClock()
-            } catch {
-                logger.error("the clock that another server has set could not be read", metadata: ["error": "\(error)"])
-                guard (error as? StoreError)?.isRecordScoped != true else { return }
-            }
-            guard (try? await Task.sleep(for: pause)) != nil else { return }
-            pause = min(pause * 2, Self.pauses.max)
-        }
     }
 }
 

@@ -172,7 +172,7 @@ struct Serve: NetworkedCommand {
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
         configuration.adminToken = token?.token
-        try await serve(configuration, admin: token?.path, readyFile)
+        try await serve(configuration, tls, admin: token?.path, readyFile)
     }
 
     /// Returns the configuration of the files and the options, without the place of the state.
@@ -188,7 +188,9 @@ struct Serve: NetworkedCommand {
         return configuration
     }
 
-    private func serve(_ configuration: ServerConfiguration, admin: String?, _ readyFile: ReadyFile?) async throws {
+    private func serve(
+        _ configuration: ServerConfiguration, _ tls: ServerTLS?, admin: String?, _ readyFile: ReadyFile?
+    ) async throws {
         var logger = Logger(label: "signet.serve")
         logger.logLevel = logLevel
         ProcessLimits.allowOpenFiles()
@@ -200,7 +202,9 @@ struct Serve: NetworkedCommand {
         let isListening = Latch()
         do {
             let users = try await Self.entries(configuration.users, server)
-            try await server.run(gracefulShutdownSignals: true) { [logger] url in
+            let reload = ServeReload(serve: self, server: server, tls: tls)
+            let hangup: @Sendable () async -> Bool = { await reload.run() }
+            try await server.run(gracefulShutdownSignals: true, onHangup: hangup) { [logger] url in
                 isListening.set()
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
@@ -243,7 +247,7 @@ struct Serve: NetworkedCommand {
         return level
     }
 
-    private static func entries(_ users: [User], _ server: DevServer) async throws -> [ReadyMessage.UserEntry] {
+    static func entries(_ users: [User], _ server: DevServer) async throws -> [ReadyMessage.UserEntry] {
         var entries: [ReadyMessage.UserEntry] = []
         for user in users {
             let hasNone = user.password == nil && user.passwordHash == nil

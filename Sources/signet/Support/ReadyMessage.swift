@@ -9,6 +9,19 @@ struct ReadyMessage {
         let realm: String
         /// The generated password in clear; nil for a user with a configured password.
         let generatedPassword: String?
+
+        /// The entry as JSON.
+        var json: JSONValue {
+            JSONText.object(["name": .string(name), "realm": .string(realm), "password": .string(generatedPassword)])
+        }
+
+        /// The entry as a line for the user.
+        var line: TerminalText {
+            "User: \(name)" + (realm == "/" ? "" : " in \(realm)") + (generatedPassword.map { "  password: \($0)" } ?? "")
+        }
+
+        /// Returns the name of a user as a ``ConfigurationDifference`` has it.
+        static func label(_ user: User) -> String { ConfigurationDifference.name(user.name, in: user.realm) }
     }
 
     let url: String
@@ -26,11 +39,6 @@ struct ReadyMessage {
 
     /// The message as JSON.
     var json: JSONValue {
-        let users = users.map { user in
-            JSONText.object([
-                "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.generatedPassword),
-            ])
-        }
         let clients = configuration.clients.map { client in
             JSONText.object([
                 "id": .string(client.id), "realm": .string(client.realm),
@@ -38,7 +46,7 @@ struct ReadyMessage {
             ])
         }
         var members: [String: JSONValue] = [
-            "url": .string(url), "realms": .array(configuration.realms.map { .string($0) }), "users": .array(users),
+            "url": .string(url), "realms": .array(configuration.realms.map { .string($0) }), "users": .array(users.map(\.json)),
             "clients": .array(clients),
         ]
         members["console"] = console.map { .string($0) }
@@ -53,11 +61,7 @@ struct ReadyMessage {
         var lines: [TerminalText] = ["Signet development server: \(url)  (for development and CI only; \(state))"]
         if let authority { lines.append("To trust it: signet login --ca-file \(authority), or give that file to the browser") }
         lines.append("Realms: \(configuration.realms.joined(separator: ", "))")
-        for user in users {
-            lines.append(
-                "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
-                    + (user.generatedPassword.map { "  password: \($0)" } ?? ""))
-        }
+        lines += users.map(\.line)
         for client in configuration.clients {
             lines.append(
                 "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")

@@ -164,7 +164,7 @@ struct LogoutDeliveryTests {
         let app = try BackChannelReceiver()
         try await TestServer.run(.backChannel(["app": app])) { server in
             let context = server.devServer.context
-            let worker = LogoutDeliveryWorker(server: context, transport: try #require(context.logoutTransport))
+            let worker = LogoutDeliveryWorker(server: context, transport: context.logoutTransport)
             let name = try #require(try await server.storeLogouts(1).first).rowName
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 { group.addTask { await worker.deliver(name) } }

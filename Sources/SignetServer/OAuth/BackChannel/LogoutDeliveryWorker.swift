@@ -61,6 +61,8 @@ struct LogoutDeliveryWorker: Service {
         let machine = server.machineClock.now
         let clients = server.clients.all.filter { $0.backchannelLogoutURI != nil }.map { $0.key }
             .filter { !schedule.hasFound($0) }
+        // Most servers have no client that is informed.
+        guard !clients.isEmpty else { return }
         do {
             let due = try await server.store.read { tx in
                 try clients.map { client in try tx.logouts.due(to: client, at: tx.now, machine: machine) }
