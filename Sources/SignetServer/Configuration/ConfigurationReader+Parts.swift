@@ -1,5 +1,47 @@
 import SignetCore
 import YAMLText
+
+extension ConfigurationReader {
+    /// Reads one client, as the section `clients` has it.
+    /// - Parameters:
+    ///   - value: The client.
+    ///   - configuration: The configuration that the client is added to.
+    /// - Returns: The client.
+    /// - Throws: ``ConfigurationError`` with all problems.
+    static func client(
+        _ value: MarkedValue, in configuration: ServerConfiguration
+    ) throws(ConfigurationError) -> RegisteredClient {
+        var configuration = configuration
+        configuration.clients = []
+        var reader = ConfigurationReader(configuration, nil)
+        reader.realms = Set(configuration.realms.map { RealmPath($0) })
+        reader.readClient(value)
+        guard reader.problems.isEmpty, let client = reader.configuration.clients.last else {
+            throw ConfigurationError(reader.problems)
+        }
+        return client
+    }
+
+    /// Reads one journey, as the section `journeys` has it.
+    /// - Parameters:
+    ///   - name: The name of the journey.
+    ///   - value: The journey.
+    ///   - configuration: The configuration that the journey is added to. A journey with the same name is ignored.
+    /// - Returns: The journey.
+    /// - Throws: ``ConfigurationError`` with all problems.
+    static func journey(
+        _ name: String, _ value: MarkedValue, in configuration: ServerConfiguration
+    ) throws(ConfigurationError) -> JourneyTree {
+        let others = configuration.journeys.trees.filter { $0.name != name }
+        var reader = JourneyReader(
+            configuration.nodeContext, realms: Set(configuration.realms.map { RealmPath($0) }), besides: others)
+        let entry = MarkedValue.Entry(key: name, position: value.position, value: value)
+        let trees = reader.trees(MarkedValue(content: .mapping([entry]), position: value.position))
+        guard reader.problems.isEmpty, let tree = trees.first else { throw ConfigurationError(reader.problems) }
+        return tree
+    }
+}
+
 // MARK: - Settings
 
 extension ConfigurationReader {

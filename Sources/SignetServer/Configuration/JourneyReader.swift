@@ -10,11 +10,14 @@ struct JourneyReader {
     private(set) var settings: [Setting] = []
     private let context: NodeContext
     private let realms: Set<RealmPath>
+    /// The journeys that exist besides those of the section.
+    private let known: [JourneyTree]
     private var drafts: [JourneyDraft] = []
 
-    init(_ context: NodeContext, realms: Set<RealmPath>) {
+    init(_ context: NodeContext, realms: Set<RealmPath>, besides known: [JourneyTree] = []) {
         self.context = context
         self.realms = realms
+        self.known = known
     }
 
     /// Reads the section.
@@ -102,8 +105,11 @@ struct JourneyReader {
     // MARK: Connections between journeys
 
     private mutating func checkInnerJourneys() {
-        let names = drafts.map(\.name)
+        let names = drafts.map(\.name) + known.map(\.name)
         var graph = JourneyGraph()
+        for tree in known {
+            for inner in tree.innerTrees { graph.connect(tree.name, to: inner) }
+        }
         for draft in drafts {
             for node in draft.nodes {
                 guard let tree = node.node.innerTree, !tree.isEmpty else { continue }
@@ -145,12 +151,17 @@ struct JourneyReader {
 
     /// Returns the journeys that never ask the user, neither in their own nodes nor in an inner journey.
     private func nonInteractiveJourneys() -> Set<String> {
-        let interactive = drafts.filter { $0.nodes.contains { $0.node.interaction != .none } }.map(\.name)
+        let interactive =
+            drafts.filter { $0.nodes.contains { $0.node.interaction != .none } }.map(\.name)
+            + known.filter { $0.nodes.values.contains { $0.node.interaction != .none } }.map(\.name)
         var outer = JourneyGraph()
+        for tree in known {
+            for inner in tree.innerTrees { outer.connect(inner, to: tree.name) }
+        }
         for draft in drafts {
             for tree in draft.nodes.compactMap(\.node.innerTree) { outer.connect(tree, to: draft.name) }
         }
-        return Set(drafts.map(\.name)).subtracting(outer.reachable(from: interactive))
+        return Set(drafts.map(\.name) + known.map(\.name)).subtracting(outer.reachable(from: interactive))
     }
 }
 

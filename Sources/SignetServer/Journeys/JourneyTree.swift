@@ -21,6 +21,8 @@ struct JourneyTree: Sendable {
         self.nodes = nodes
     }
 
+    /// The journeys that nodes of this one run.
+    var innerTrees: Set<String> { Set(nodes.values.compactMap(\.node.innerTree)) }
 
     /// Returns true when a client can start the journey in a realm.
     func isOffered(in realm: RealmPath) -> Bool { !isInner && realms?.contains(realm) ?? true }
