@@ -61,7 +61,7 @@ struct BrowserDeviceTests {
                 let mechanism = try await server.registerPhone(authenticator, page)
                 try await page.open(server.login("PushLogin", "&ForceAuth=true"))
                 try await page.signIn()
-                try await page.waitForHeading("Please wait")
+                try await page.waitForHeading("Approve on your device")
                 try await page.look("wait")
                 _ = try await authenticator.deny(try await message(authenticator, mechanism).id)
                 try await page.waitForHeading("Not signed in")
@@ -153,7 +153,7 @@ struct BrowserDeviceTests {
             for journey in ["WebAuthnRegistration", "WebAuthnLogin"] {
                 try await page.open(server.login("\(journey)\(form)", "&ForceAuth=true"))
                 try await page.signIn()
-                try await page.waitForHeading("Use a passkey")
+                try await page.waitForHeading(journey == "WebAuthnRegistration" ? "Create a passkey" : "Use a passkey")
                 if form.isEmpty { try await page.look("passkey-\(journey)") }
                 try await page.click("[data-start]")
                 try await page.waitForHeading("You are signed in")
@@ -168,7 +168,7 @@ struct BrowserDeviceTests {
                 try await page.setScripts(scripts)
                 try await page.open(server.login("WebAuthnRegistration", "&ForceAuth=true"))
                 try await page.signIn()
-                try await page.waitForHeading("Use a passkey")
+                try await page.waitForHeading("Create a passkey")
                 if scripts {
                     try await page.click("[data-start]")
                     try await page.wait(for: "!document.querySelector('[data-problem]').hidden")

@@ -30,14 +30,14 @@ struct BrowserTerminalTests {
 
                 try await page.open(server.login("PushLogin", "&ForceAuth=true"))
                 try await page.signIn()
-                try await page.waitForHeading("Please wait")
+                try await page.waitForHeading("Approve on your device")
                 try await terminal.signet("push", "deny", try await terminal.nextMessage())
                 try await page.waitForHeading("Not signed in")
-                #expect(try await page.text("[role=alert]").contains("your device said no"))
+                #expect(try await page.text("[role=alert]").contains("denied on your device"))
 
                 try await page.click("a.button")
                 try await page.signIn()
-                try await page.waitForHeading("Please wait")
+                try await page.waitForHeading("Approve on your device")
                 let late = try await terminal.nextMessage()
                 server.devServer.moveClock(by: .seconds(121))
                 try await page.waitForHeading("Not signed in")

@@ -41,6 +41,8 @@ struct PushMessageRecord: Codable, Sendable {
     private var wrongNumbers = 0
     /// True when the login has ended without the answer to this message; nil for false, and in rows that an earlier version wrote.
     var isWithdrawn: Bool?
+    /// The number of times that the message was sent again; nil for none.
+    var resends: Int?
 
     /// The number of wrong numbers that a login permits; one more denies it.
     ///

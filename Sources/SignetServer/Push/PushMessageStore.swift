@@ -51,13 +51,39 @@ struct PushMessageStore {
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
         let waiting = try inbox.messageIDs.filter { try readable.contains($0) || messages.isUnreadable($0) }
         let last = inbox.lastEventID
-        // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
-        // would ignore a new message as one that it has already received.
-        push.eventID = max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
+        push.eventID = nextEventID(after: last)
         messages.insert(push, for: push.messageID, until: end)
         inboxes.insert(
             Inbox(messageIDs: waiting + [push.messageID], lastEventID: push.eventID), for: push.mechanismUID,
             until: end.addingTimeInterval(Self.memory))
+    }
+
+    /// Returns the id of a new event.
+    ///
+    /// It is derived from the time, so that ids still increase after the inbox was forgotten. Otherwise a device would ignore a new
+    /// message as one that it has already received.
+    private func nextEventID(after last: UInt64) -> UInt64 {
+        max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
+    }
+
+    /// Makes a message that waits for its answer a new event, so that streams deliver it again.
+    ///
+    /// Returns false when it may not be sent again.
+    mutating func resend(_ messageID: String) throws -> Bool {
+        guard let push = try messages[messageID], push.canBeResent(at: now), let inbox = try inboxes[push.mechanismUID] else {
+            return false
+        }
+        let event = nextEventID(after: inbox.lastEventID)
+        try inboxes.update(push.mechanismUID) { inbox in
+            inbox.lastEventID = event
+            inbox.messageIDs.removeAll { $0 == messageID }
+            inbox.messageIDs.append(messageID)
+        }
+        try messages.update(messageID) { push in
+            push.eventID = event
+            push.resends = (push.resends ?? 0) + 1
+        }
+        return true
     }
 
     /// Returns the messages that wait for an answer, oldest first: those after the event `last`.

@@ -5,6 +5,8 @@ struct CallbackView: Sendable {
     let callback: JourneyCallback
     let index: Int
     let facts: StepFacts
+    /// The user's earlier input, if the page shows it again.
+    var kept: String?
     /// True when the page opens with the focus on this callback.
     var isFocused = false
 
@@ -54,7 +56,8 @@ struct CallbackView: Sendable {
         case "NameCallback", "PasswordCallback", "TextInputCallback", "ValidatedCreateUsernameCallback",
             "ValidatedCreatePasswordCallback", "StringAttributeInputCallback", "NumberAttributeInputCallback":
             FieldView(view: self).markup
-        case "BooleanAttributeInputCallback": check(prompt, isOn: callback.output("value")?.bool ?? false)
+        case "BooleanAttributeInputCallback":
+            check(prompt, isOn: kept.map { _ in true } ?? callback.output("value")?.bool ?? false)
         case "ChoiceCallback": choice
         case "TextOutputCallback", "SuspendedTextOutputCallback": message
         case "HiddenValueCallback": hiddenValue
@@ -115,7 +118,11 @@ struct CallbackView: Sendable {
 
     private func recovery(_ codes: ShownRecoveryCodes) -> Markup {
         tag("p") { "Each of these signs you in once, when your device is gone. You will not see them again." }
-            + tag("ul", ["class": "codes"]) { for code in codes.codes { tag("li") { tag("code") { code } } } }
+            + tag("ul", ["class": "codes", "id": "codes"]) { for code in codes.codes { tag("li") { tag("code") { code } } } }
+            + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
+                tag("button", ["type": "button", "class": "plain", "data-copy": "#codes code"]) { "Copy" }
+                tag("button", ["type": "button", "class": "plain", "data-download": "#codes code"]) { "Download" }
+            }
             + tag("label", ["class": "check"]) {
                 void("input", ["type": "checkbox", "required": "", "autofocus": ""])
                 tag("span") { "I have copied the codes to a safe place" }
@@ -154,7 +161,7 @@ struct CallbackView: Sendable {
 
     private var choice: Markup {
         let choices = texts("choices")
-        let defaultIndex = number("defaultChoice")
+        let defaultIndex = kept.flatMap { Int($0) }.flatMap { choices.indices.contains($0) ? $0 : nil } ?? number("defaultChoice")
         guard choices.count <= 5 else {
             return tag("div", ["class": "field"]) {
                 tag("label", ["for": id]) { prompt }
@@ -187,7 +194,7 @@ struct CallbackView: Sendable {
             for paragraph in (text("terms") ?? "").split(separator: "\n") { tag("p") { String(paragraph) } }
         }
             + tag("p", ["class": "quiet"]) { "Version \(text("version") ?? "")\(day.isEmpty ? "" : " of \(day)")" }
-            + check("I accept these terms", isOn: false, isRequired: true)
+            + check("I accept these terms", isOn: kept != nil, isRequired: true)
     }
 
     private var consent: Markup {
@@ -200,7 +207,7 @@ struct CallbackView: Sendable {
                 tag("dt") { "Access" }
                 tag("dd") { text("accessLevel") ?? "" }
             }
-            + check("I agree", isOn: false, isRequired: callback.output("isRequired")?.bool ?? false)
+            + check("I agree", isOn: kept != nil, isRequired: callback.output("isRequired")?.bool ?? false)
     }
 
     private var confirmation: Markup {

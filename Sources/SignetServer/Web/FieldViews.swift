@@ -29,7 +29,8 @@ struct FieldView: Sendable {
 
     /// The attributes that help the browser to fill in the field, and the current value.
     private var kind: Markup.Attributes {
-        let value = view.text("value") ?? ""
+        let sent = view.text("value") ?? ""
+        let value = sent.isEmpty ? view.kept ?? "" : sent
         switch view.callback.type {
         case "PasswordCallback" where view.asksQuestion: return ["type": "password", "autocomplete": "off"]
         case "PasswordCallback": return ["type": "password", "autocomplete": "current-password"]
@@ -42,9 +43,9 @@ struct FieldView: Sendable {
             return [
                 "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "value": value.isEmpty ? nil : value,
             ]
-        case "TextInputCallback": return ["value": view.text("defaultText")]
+        case "TextInputCallback": return ["value": view.kept ?? view.text("defaultText")]
         case "NumberAttributeInputCallback":
-            return ["inputmode": "decimal", "value": view.callback.output("value").map { JSON.text(of: $0) }]
+            return ["inputmode": "decimal", "value": view.kept ?? view.callback.output("value").map { JSON.text(of: $0) }]
         default:
             let name = view.text("name")
             let completion = ["mail": "email", "givenName": "given-name", "sn": "family-name", "telephoneNumber": "tel"]
@@ -73,12 +74,14 @@ struct QuestionView: Sendable {
                     "input",
                     [
                         "id": question, "name": question, "list": "\(question)-list", "required": "", "autocomplete": "off",
-                        "value": questions.first, "autofocus": Markup.flag(view.isFocused),
+                        "value": view.kept ?? questions.first, "autofocus": Markup.flag(view.isFocused),
                     ])
                 tag("datalist", ["id": "\(question)-list"]) { for text in questions { void("option", ["value": text]) } }
             } else {
                 tag("select", ["id": question, "name": question, "autofocus": Markup.flag(view.isFocused)]) {
-                    for text in questions { tag("option", ["value": text]) { text } }
+                    for text in questions {
+                        tag("option", ["value": text, "selected": Markup.flag(text == view.kept)]) { text }
+                    }
                 }
             }
             tag("label", ["for": answer]) { "Answer" }
@@ -97,11 +100,37 @@ struct RegistrationView: Sendable {
 
     var markup: Markup {
         picture
-            + tag("p") { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
+            + tag("p", ["class": "open"]) { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
+            + (typedSecret.map { manual($0) } ?? .nothing)
             + tag("details") {
                 tag("summary") { "The link as text" }
                 tag("code", ["id": "registration"]) { uri }
             }
+    }
+
+    /// The secret for an authenticator without a camera, in groups of four characters; nil for an account without one-time codes.
+    private var typedSecret: String? {
+        guard uri.hasPrefix("otpauth://"), let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else {
+            return nil
+        }
+        guard let secret = FormCoding.decode(query)["secret"], !secret.isEmpty else { return nil }
+        return secret.filter { $0 != "=" }.enumerated().reduce(into: "") { text, character in
+            if character.offset > 0, character.offset.isMultiple(of: 4) { text += " " }
+            text.append(character.element)
+        }
+    }
+
+    private func manual(_ secret: String) -> Markup {
+        tag("details") {
+            tag("summary") { "Cannot scan it? Type the secret" }
+            tag("p") { tag("code", ["id": "secret", "class": "secret"]) { secret } }
+            tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
+                tag("button", ["type": "button", "class": "plain", "data-copy": "#secret"]) { "Copy" }
+            }
+            tag("p", ["class": "quiet"]) {
+                uri.hasPrefix("otpauth://hotp") ? "The codes are based on a counter." : "The codes are based on time."
+            }
+        }
     }
 
     private var picture: Markup {
@@ -124,7 +153,9 @@ struct RegistrationView: Sendable {
         return tag(
             "svg",
             [
-                "viewBox": "0 0 \(side) \(side)", "shape-rendering": "crispEdges", "role": "img",
+                // Whole pixels for each module.
+                "viewBox": "0 0 \(side) \(side)", "width": String(side * max(3, 320 / side)), "shape-rendering": "crispEdges",
+                "role": "img",
                 "aria-label": "QR code that adds your authenticator",
             ]
         ) {

@@ -55,6 +55,7 @@ struct LoginController: Sendable {
             if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
+        start.repeated = request.query(LoginFlow.repeatedParameter)
         let received = JourneyRequest(request, client)
         let (id, cookies, dispatched) = try await server.store.write { [start] tx in
             tx.request = received
@@ -73,9 +74,11 @@ struct LoginController: Sendable {
         let received = JourneyRequest(request, client)
         let (found, dispatched) = try await server.store.write { tx in
             tx.request = received
-            return (try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }, tx.dispatched)
+            let flow = try tx.flow(id, of: browsers)
+            let wait: PushWait? = if case .open(let step, _) = flow?.state { try tx.pushWait(in: step) } else { nil }
+            return (flow.map { ($0, tx.csrf(of: id, page: $0.page), wait) }, tx.dispatched)
         }
-        guard let (current, csrf) = found else { return try await over(request) }
+        guard let (current, csrf, push) = found else { return try await over(request) }
         let flow = try await deliver(dispatched, of: id) ?? current
         let again = "\(server.contextPath)/XUI/?\(flow.query)"
         switch flow.state {
@@ -84,14 +87,15 @@ struct LoginController: Sendable {
             if let reason = refusal.reason {
                 server.logger.log(level: refusal.logLevel, "login failed", metadata: ["reason": "\(reason)"])
             }
-            return failure(refusal, of: flow, again).response(at: server)
+            let repeated = flow.kept == nil ? "" : "\(flow.query.isEmpty ? "" : "&")\(LoginFlow.repeatedParameter)=\(flow.id)"
+            return failure(refusal, of: flow, again + repeated).response(at: server)
         case .invited:
             return invitation(form(flow, csrf)).leading(to: flow.destination, server).response(at: server)
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
                 step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)",
-                isRepeated: flow.isRepeated == true,
+                isRepeated: flow.isRepeated == true, kept: flow.isFilledIn ? flow.kept : nil, push: push, again: again,
                 picker: flow.page == 1 ? UserPickerController.address(flow.query, server) : nil)
             return view.page.leading(to: flow.destination, server).response(at: server)
         }
@@ -365,6 +369,9 @@ extension APIError {
         if self == .lockedOut { return ("Locked", "This account is locked. An administrator can unlock it.") }
         if self == .authenticationError {
             return ("That did not work", "The message to your device could not be sent. Try again later.")
+        }
+        if status == .unauthorized, let text = SignInFailure.text(reason) {
+            return ("Not signed in", message == "Login failure" ? text : "\(text) \(message)")
         }
         if message == "Login failure" {
             return (

@@ -39,6 +39,8 @@ struct LoginFlow: Codable, Sendable {
     var accepted: AcceptedAnswer?
     /// True when the current page asks again what the user has just answered; nil for false.
     var isRepeated: Bool?
+    /// The user's inputs, for pages that come back; nil for nothing.
+    var kept: KeptInputs?
     /// The number of the current page.
     ///
     /// Each answer contains the number of its page.
@@ -108,6 +110,9 @@ extension ServerTransaction {
         var flow = LoginFlow(
             id: RandomID.token(), browser: TokenHash(""), realm: start.realm, query: start.query, destination: destination,
             expiresAt: time.end(of: state, isAnswered: false), address: start.address, state: state)
+        if let failed = start.repeated, let old = others.first(where: { $0.id == failed }), case .failed = old.state {
+            flow.kept = old.kept
+        }
         // A flow that fails at its start continues to count, because a client could start any number of them.
         if case .done = state { try release(&flow) }
         return (renew(&flow), ended)
@@ -146,10 +151,17 @@ extension ServerTransaction {
             return renew(&flow)
         }
         guard flow.page == answer.page else { return nil }
+        if case .open(let step, .some) = flow.state, answer.form.given(LoginFlow.resendInput) != nil {
+            try resendPush(of: step)
+            return nil
+        }
         var isRepeatable = !flow.state.isOutOfBand
         switch flow.state {
         case .open(let step, _):
             if step.callback("DeviceProfileCallback") != nil { flow.device = try device(of: flow, step, answer.devices) }
+            var kept = flow.kept ?? KeptInputs()
+            kept.keep(answer.form, for: step)
+            flow.kept = kept.isEmpty ? nil : kept
             let answers = StepAnswers(step, device: flow.device, userAgent: answer.userAgent)
             try move(&flow, from: step, callbacks: answers.callbacks(answer.form))
         case .invited(let token):
@@ -233,7 +245,10 @@ extension ServerTransaction {
         flow.state = state
         flow.expiresAt = time.end(of: state, isAnswered: true)
         switch state {
-        case .done, .failed: try release(&flow)
+        case .done:
+            flow.kept = nil
+            try release(&flow)
+        case .failed: try release(&flow)
         case .invited, .open: break
         }
     }
@@ -299,6 +314,16 @@ extension ServerTransaction {
 extension LoginFlow {
     /// The maximum number of flows of one browser, without the one that it starts.
     static let maxPerBrowser = 16
+
+    /// The name of the button that sends a push message again.
+    static let resendInput = "resend"
+    /// The parameter of an address that starts the login again: the id of the failed flow.
+    static let repeatedParameter = "again"
+}
+
+extension LoginFlow {
+    /// True when the current page shows what the user has typed: it asks again, or it is the first one of a repeated login.
+    var isFilledIn: Bool { isRepeated == true || (page == 1 && kept != nil) }
 }
 
 extension LoginFlow.State {

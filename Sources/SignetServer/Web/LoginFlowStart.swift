@@ -16,6 +16,8 @@ struct LoginFlowStart: Sendable {
     var address: String?
     /// The cookies of the browser's other flows.
     var cookies: [LoginCookie.Received]
+    /// The id of a failed flow of the browser that this one repeats; nil for none.
+    var repeated: String?
 }
 
 /// An answer to a page of a login flow.

@@ -13,6 +13,12 @@ struct StepView: Sendable {
     let pollAddress: String
     /// True when the step asks again what the user has just answered.
     var isRepeated = false
+    /// The user's earlier inputs, if the page shows them again.
+    var kept: KeptInputs?
+    /// The push message that the step waits for.
+    var push: PushWait?
+    /// The address that starts the login again.
+    var again = ""
     /// The address of the page at which testers choose a user; nil for no link.
     var picker: String?
 
@@ -34,7 +40,7 @@ struct StepView: Sendable {
         if facts.challengeNumber != nil { return "Choose this number" }
         if facts.registration != nil { return "Add your device" }
         if facts.recoveryCodes != nil { return "Your recovery codes" }
-        if facts.webAuthn != nil { return "Use a passkey" }
+        if let webAuthn = facts.webAuthn { return webAuthn.createsPasskey ? "Create a passkey" : "Use a passkey" }
         if step.callback("SuspendedTextOutputCallback") != nil { return "Look in your mail" }
         let fields = views.filter(\.isField)
         if !fields.isEmpty, fields.allSatisfy(\.asksQuestion) {
@@ -43,6 +49,7 @@ struct StepView: Sendable {
         if let view = fields.first(where: \.asksCode) {
             return view.asksRecoveryCode ? "Use a recovery code" : "Enter your code"
         }
+        if push != nil { return "Approve on your device" }
         return wait != nil ? "Please wait" : "Sign in"
     }
 
@@ -55,7 +62,23 @@ struct StepView: Sendable {
     private var notice: Markup {
         let views = views
         guard isRepeated, views.contains(where: \.isField), views.allSatisfy({ $0.errors.isEmpty }) else { return .nothing }
-        return PagePart.alert("That was not accepted. Check what you entered, and try again.")
+        return PagePart.alert(repetitionText(views))
+    }
+
+    /// The text for a page that comes again.
+    private func repetitionText(_ views: [CallbackView]) -> String {
+        if views.contains(where: \.asksRecoveryCode) {
+            return "The recovery code is wrong, or it was used before. Enter another one."
+        }
+        if views.contains(where: \.asksCode) { return "The code is wrong, or it was used before. Enter another one." }
+        if views.contains(where: \.asksPassword) {
+            let asksName = views.contains { $0.callback.type == "NameCallback" }
+            return asksName ? "The user name or the password is wrong. Try again." : "The password is wrong. Try again."
+        }
+        if views.contains(where: \.isField), views.filter(\.isField).allSatisfy(\.asksQuestion) {
+            return "An answer is wrong. Try again."
+        }
+        return "That was not accepted. Check what you entered, and try again."
     }
 
     /// The summary of all errors at the top of the page, with a link to each field.
@@ -83,7 +106,9 @@ struct StepView: Sendable {
     private var views: [CallbackView] {
         let facts = facts
         var hasFocus = false
-        let all = step.callbacks.enumerated().map { CallbackView(callback: $1, index: $0, facts: facts) }
+        let all = step.callbacks.enumerated().map {
+            CallbackView(callback: $1, index: $0, facts: facts, kept: kept?.value(of: $1))
+        }
         let isWrong = isRepeated || all.contains { !$0.errors.isEmpty }
         return all.map { view in
             var view = view
@@ -109,6 +134,15 @@ struct StepView: Sendable {
                     if buttons == .nothing { PagePart.button(label) } else { buttons }
                 }
             }
+            if let push { pushButtons(push) }
+        }
+    }
+
+    /// The buttons of a page that waits for a device: to send the message again, and to start over.
+    private func pushButtons(_ push: PushWait) -> Markup {
+        tag("div", ["class": "buttons"]) {
+            if push.canBeResent { PagePart.button("Send it again", name: LoginFlow.resendInput, value: "true", isMain: false) }
+            tag("a", ["href": again, "class": "button plain"]) { "Cancel" }
         }
     }
 
@@ -133,7 +167,9 @@ struct StepView: Sendable {
     ///
     /// Without scripts, the user can only continue without a passkey.
     private var passkey: Markup {
-        tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
+        let (creates, autofills) = (facts.webAuthn?.createsPasskey == true, facts.webAuthn?.isOfferedInAutofill == true)
+        return tag("p", ["hidden": "", "data-scripted": ""]) { passkeyExplanation }
+            + (autofills ? autofillField : .nothing)
             + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
                 tag("p") {
                     "Passkeys do not work at this address. Open the page under the name that they are made for, for example "
@@ -147,12 +183,46 @@ struct StepView: Sendable {
                 }
             }
             + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
-                tag("button", ["type": "button", "data-start": "", "autofocus": ""]) { "Use a passkey" }
+                tag("button", ["type": "button", "data-start": "", "autofocus": Markup.flag(!autofills)]) {
+                    creates ? "Create a passkey" : "Use a passkey"
+                }
                 tag("button", ["type": "button", "class": "plain", "data-skip": ""]) { "Go on without" }
             }
     }
 
+    private var passkeyExplanation: String {
+        guard let webAuthn = facts.webAuthn, !webAuthn.createsPasskey else {
+            return
+                "With a passkey you sign in without a password: with your fingerprint, your face or the lock of your device. Your "
+                + "browser or your device will ask you where to keep it."
+        }
+        return webAuthn.findsUser
+            ? "Your browser shows the passkeys that it has for this site. You need no user name."
+            : "Your browser or your device will ask you for it."
+    }
+
+    /// The field in which the browser offers passkeys.
+    ///
+    /// It has no name, so it is not sent.
+    private var autofillField: Markup {
+        tag("div", ["class": "field", "hidden": "", "data-autofill": ""]) {
+            tag("label", ["for": "autofill"]) { "User name" }
+            void(
+                "input",
+                [
+                    "id": "autofill", "autocomplete": "username webauthn", "autocapitalize": "none", "spellcheck": "false",
+                    "autofocus": "",
+                ])
+        }
+    }
+
     private var waiting: Markup {
+        guard let push else { return waitLine }
+        let whose = push.user.isEmpty ? "" : " of \(push.user)"
+        return tag("p") { "Approve the sign-in\(whose) on your device." } + waitLine
+    }
+
+    private var waitLine: Markup {
         tag(
             "div",
             [
@@ -162,6 +232,17 @@ struct StepView: Sendable {
         ) {
             tag("span", ["class": "pulse", "aria-hidden": "true"])
             tag("span") { facts.waitMessage ?? "Waiting" }
+            if let push { timeLeft(push.secondsLeft) }
+        }
+    }
+}
+
+extension StepView {
+    /// The time until the push message expires, which the page's script counts down.
+    fileprivate func timeLeft(_ seconds: Int) -> Markup {
+        let rest = seconds % 60
+        return tag("span", ["class": "left", "data-left": String(seconds), "aria-hidden": "true"]) {
+            "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
         }
     }
 }

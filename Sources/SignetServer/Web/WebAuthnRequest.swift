@@ -7,6 +7,13 @@ struct WebAuthnRequest: Sendable, Hashable {
     /// The name of the input for the result.
     let input: String
 
+    /// True when the step asks for a new passkey.
+    var createsPasskey: Bool { options["creates"] == .bool(true) }
+    /// True when the passkey identifies the user, because the request names none.
+    var findsUser: Bool { !createsPasskey && options["credentials"]?.array?.isEmpty != false }
+    /// True when the browser offers the passkeys in the autofill of a field.
+    var isOfferedInAutofill: Bool { !createsPasskey && options["mediation"] == .string("conditional") }
+
     /// The attributes of the form element.
     var attributes: Markup.Attributes { ["data-passkey": JSON.text(of: .object(options)), "data-outcome": input] }
 
@@ -44,6 +51,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         ]
         options["relyingParty"] =
             data["_relyingPartyId"] ?? quoted(in: data["relyingPartyId"]?.string ?? "", after: "d:").map { .string($0) }
+        options["mediation"] = data["mediation"]
         guard isNew else { return options }
         let algorithms = data["_pubKeyCredParams"] ?? parsed(data["pubKeyCredParams"])
         options["algorithms"] = .array((algorithms?.array ?? []).compactMap { $0["alg"] })
@@ -74,6 +82,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         ]
         let party = quoted(in: script, after: isNew ? "rp: { id:" : "rpId:")
         options["relyingParty"] = party.map { .string($0) }
+        options["mediation"] = quoted(in: script, after: "mediation:").map { .string($0) }
         guard isNew else { return options }
         let user = script.firstRange(of: "user:").map { String(script[$0.upperBound...]) } ?? ""
         options["algorithms"] = .array(

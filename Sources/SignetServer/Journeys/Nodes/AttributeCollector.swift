@@ -92,11 +92,12 @@ extension AttributeDefinition.Kind {
         }
     }
 
-    /// Converts the client's value to this kind; nil when that is not possible.
+    /// Converts the client's value to this kind, without white space at the ends of a text; nil when that is not possible.
     fileprivate func value(_ sent: JSONValue?) -> JSONValue? {
         switch (self, sent) {
-        case (.string, .string), (.number, .integer), (.number, .number), (.boolean, .bool): sent
-        case (.number, .string(let text)): Double(text).map { .number($0) }
+        case (.string, .string(let text)): .string(String(text.trimmingWhitespace()))
+        case (.number, .integer), (.number, .number), (.boolean, .bool): sent
+        case (.number, .string(let text)): Double(text.trimmingWhitespace()).map { .number($0) }
         case (.boolean, .string(let text)): ["true": .bool(true), "false": .bool(false)][text]
         default: nil
         }

@@ -4,7 +4,7 @@ import SignetCore
 struct SecurityQuestionsCollector: Collector {
     static let type = NodeType(
         "KbaCreateNode", "KBA Definition",
-        "Asks for security questions and answers. Create Object and Patch Object store the answers as digests. A blank answer is asked for again."
+        "Asks for security questions and answers. Create Object and Patch Object store the answers as digests. White space at the ends of a question and an answer does not count, and a blank answer is asked for again."
     ) { decoder in
         let defaults = Self()
         return Self(
@@ -33,8 +33,8 @@ struct SecurityQuestionsCollector: Collector {
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         var taken: [String: Secret] = [:]
         for index in 0..<count {
-            let question = answers.text(index, "question")
-            let answer = Secret(answers.text(index, "answer").utf8)
+            let question = answers.text(index, "question").trimmingWhitespace()
+            let answer = Secret(answers.text(index, "answer").trimmingWhitespace().utf8)
             guard !question.isEmpty, !answer.isBlank, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
             else { return .retry(callbacks(journey, tx)) }
             taken[question] = answer

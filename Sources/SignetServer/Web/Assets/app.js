@@ -1,5 +1,6 @@
 // Improves the server's pages, which work without scripts too: polls during a wait without reloading the page, passes WebAuthn
-// requests to the browser, sends a form that only passes a response on, and prevents a form from being sent twice.
+// requests to the browser, sends a form that only passes a response on, prevents a form from being sent twice, copies and downloads
+// codes, and counts down the time of a push message.
 "use strict";
 
 (() => {
@@ -13,6 +14,41 @@
   window.addEventListener("pageshow", () => {
     for (const form of document.forms) delete form.dataset.sent;
   });
+
+  for (const part of document.querySelectorAll("[data-scripted]")) part.hidden = false;
+
+  // Codes and secrets: one on each line, without the spaces that make a secret readable.
+  const lines = (selector) => [...document.querySelectorAll(selector)].map((part) => part.textContent.replaceAll(" ", "")).join("\n");
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(lines(button.dataset.copy));
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Copying is not allowed here";
+      }
+    });
+  }
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([lines(button.dataset.download), "\n"], { type: "text/plain" }));
+      link.download = "recovery-codes.txt";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
+  // The time until a push message expires.
+  const left = document.querySelector("[data-left]");
+  if (left) {
+    const end = Date.now() + Number(left.dataset.left) * 1000;
+    const clock = setInterval(() => {
+      const seconds = Math.max(0, Math.round((end - Date.now()) / 1000));
+      left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      if (seconds === 0) clearInterval(clock);
+    }, 1000);
+  }
 
   // A response for an app, or a step that asks only for what the browser sends in any case.
   document.querySelector("form[data-submit]")?.requestSubmit();
@@ -89,9 +125,26 @@
     form.requestSubmit();
   };
 
+  // A passkey that the user chooses in the autofill of a field.
+  let autofill = null;
+  const offer = async () => {
+    if (!await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) return;
+    autofill = new AbortController();
+    const field = form.querySelector("[data-autofill]");
+    field.hidden = false;
+    field.querySelector("input").focus();
+    try {
+      send(answer(await navigator.credentials.get({ publicKey: question, mediation: "conditional", signal: autofill.signal })));
+    } catch {
+      // The user takes the button.
+    }
+  };
+  if (options.mediation === "conditional") offer();
+
   const start = form.querySelector("[data-start]");
   start.addEventListener("click", async () => {
     if (!window.PublicKeyCredential) return send("unsupported");
+    autofill?.abort();
     start.disabled = true;
     try {
       const request = { publicKey: question };
@@ -107,5 +160,4 @@
     }
   });
   form.querySelector("[data-skip]").addEventListener("click", () => send("unsupported"));
-  for (const part of form.querySelectorAll("[data-scripted]")) part.hidden = false;
 })();
