@@ -225,6 +225,9 @@ let package = Package(
             resources: [
                 .embedInCode("Web/Assets/app.css"), .embedInCode("Web/Assets/app.js"),
                 .embedInCode("Web/Assets/app.svg"),
+                .embedInCode("Web/Assets/console.css"), .embedInCode("Web/Assets/console.js"),
+                .embedInCode("Web/Assets/console-parts.js"), .embedInCode("Web/Assets/console-activity.js"),
+                .embedInCode("Web/Assets/console-state.js"),
             ],
             swiftSettings: rules),
         // The messages between commands and `signet agent`, for a program that starts fast: it has no dependency.

@@ -170,6 +170,9 @@ extension ServerContext {
         router.add(RouterPath(Route.entry), [.get: LoginController(server: self).enter])
         addPages(to: router.group("XUI"))
         addConsole(to: router.group("console").add(middleware: LoopbackMiddleware(server: self)))
+        addAdmin(
+            to: router.group("console/admin").add(middleware: LoopbackMiddleware(server: self))
+                .add(middleware: ConsoleAccessMiddleware(server: self)))
         addAdmin(to: router.group("admin").add(middleware: AdminAccessMiddleware(server: self)))
         if let gateway {
             let controller = PushGatewayController(server: self, gateway: gateway)
@@ -235,26 +238,22 @@ extension ServerContext {
         let session = SessionPageController(server: self)
         group.add("session", [.get: session.show])
         group.add("logout", [.post: session.logOut])
-        for asset in PageAsset.allCases { group.add(RouterPath(asset.rawValue), [.get: { _, _ in asset.response }]) }
+        for asset in PageAsset.ofPages { group.add(RouterPath(asset.rawValue), [.get: { _, _ in asset.response }]) }
     }
 
     private func addConsole(to group: RouterGroup<AppRequestContext>) {
         let console = ConsoleController(server: self)
         group.add("", [.get: console.show])
         group.add("open", [.get: console.open])
-        group.add("link", [.post: console.link])
-        group.add(
-            "clock", [.post: console.action { try await $0.moveClock(by: $1["seconds"].flatMap { Double($0) } ?? .infinity) }])
-        group.add("clock/stop", [.post: console.action { operations, _ in try await operations.change(clock: .stop) }])
-        group.add("clock/resume", [.post: console.action { operations, _ in try await operations.change(clock: .resume) }])
-        group.add("clock/reset", [.post: console.action { operations, _ in try await operations.change(clock: .reset) }])
-        group.add(
-            "session", [.post: console.action { if let key = $1["key"] { _ = try await $0.endSession(TokenHash(text: key)) } }])
-        group.add("fault", [.post: console.action { try $0.enableFault($1) }])
-        group.add("fault/disable", [.post: console.action { if let name = $1["name"] { _ = $0.disable(name) } }])
+        for asset in PageAsset.ofConsole { group.add(RouterPath("assets/\(asset.rawValue)"), [.get: { _, _ in asset.response }]) }
+        let own = group.group().add(middleware: ConsoleAccessMiddleware(server: self))
+        own.add("link", [.post: console.link])
+        own.add("email/:id", [.get: console.email])
     }
 
-    private func addAdmin(to group: RouterGroup<AppRequestContext>) {
+    /// Adds the administration API, for programs with its token and for the console.
+    func addAdmin(to group: RouterGroup<AppRequestContext>) {
+        let group = group.group().add(middleware: ConditionalMiddleware())
         let admin = AdminController(server: self)
         group.add("", [.get: admin.overview])
         group.add("clock", [.get: admin.clock, .put: admin.setClock, .delete: admin.changeClock(.reset)])

@@ -305,7 +305,7 @@ private struct FuzzedServer: Sendable {
             ValidRequest(route: "pages", method: "POST", target: "/am/XUI/logout", headers: form, body: "csrf=x"),
             ValidRequest(route: "health", target: "/am/health"),
             ValidRequest(route: "console", target: "/am/console/open?token=x", headers: cookie),
-            ValidRequest(route: "console", method: "POST", target: "/am/console/clock", headers: form, body: "csrf=x&seconds=30"),
+            ValidRequest(route: "console", method: "POST", target: "/am/console/link", headers: form, body: "csrf=x"),
             call("PUT", "clock", #"{"now":"2030-01-01T00:00:00Z","stopped":false}"#),
             call("POST", "clock/advance", #"{"seconds":1}"#),
             call("POST", "faults", #"{"kind":"status","status":503,"route":"keys","times":1,"client":{"oauth":"app"}}"#),

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -14,9 +15,10 @@ struct AdminController: Sendable {
     var operations: AdminOperations { AdminOperations(server: server) }
 
     func reply(_ body: JSONValue, _ status: HTTPResponse.Status = .ok) throws -> Response {
-        var response = try JSONReply.make(status, body)
-        response.headers[.cacheControl] = "no-store"
-        return response
+        let bytes = JSON.encode(body)
+        var headers: HTTPFields = [.cacheControl: "no-store"]
+        if status == .ok { headers[.eTag] = "\"\(Base64.encode(Array(SHA256.hash(data: bytes).prefix(12)), as: .url))\"" }
+        return Response(bytes, type: "application/json; charset=UTF-8", status, headers: headers)
     }
 
     /// Returns the realm that a query names.
@@ -31,9 +33,19 @@ struct AdminController: Sendable {
     func overview(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         let unreadableRows = try await server.store.queue.unreadableRows.entries
+        let counts = try await server.store.read(skippingUnreadableRows: true) { tx in
+            let (limit, tokens) = (ConsoleFacts.maxCounted, tx.tokens)
+            return [
+                "users": try tx.directory.count(limit: limit), "sessions": try tx.sessions.count(limit: limit),
+                "accessTokens": try tokens.accessTokenCount(limit), "refreshTokens": try tokens.refreshTokenCount(limit),
+            ]
+        }
         return try reply(
             .object([
                 "url": .string(server.baseURL), "clock": AdminJSON.clock(server.clock),
+                "realms": .texts(server.realms.map(\.description).sorted()),
+                "defaultJourney": .string(server.configuration.defaultJourney),
+                "counts": .object(counts.mapValues { .integer(Int64($0)) }),
                 "unreadableRows": .array(unreadableRows.map { AdminJSON.unreadableRow($0) }),
             ]))
     }

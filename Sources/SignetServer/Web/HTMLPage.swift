@@ -14,8 +14,6 @@ struct HTMLPage: Sendable {
     var clientLogo: String?
     /// The content below the heading.
     var content = Markup.nothing
-    /// True for a page with tables, which needs more width than a form.
-    var isWide = false
     /// The Content-Security-Policy sources to which a form of this page may lead the browser, in addition to this server.
     var formTargets: [String] = []
     /// The value of `Referrer-Policy`.
@@ -53,7 +51,7 @@ struct HTMLPage: Sendable {
                     tag("noscript") { void("meta", ["http-equiv": "refresh", "content": String(refresh)]) }
                 }
             }
-            tag("body", ["class": isWide ? "wide" : nil]) {
+            tag("body") {
                 tag("header") {
                     // The alternative text is empty because the name is next to the image.
                     if let logo = configuration.logo {
@@ -104,34 +102,55 @@ extension HTTPFields {
     }
 }
 
-/// The static files of the pages, below `/XUI`.
+/// The static files of the pages, below `/XUI`, and of the console, below `/console/assets`.
 enum PageAsset: String, CaseIterable {
     case style = "app.css"
     case script = "app.js"
     case icon = "app.svg"
+    case consoleStyle = "console.css"
+    case console = "console.js"
+    case consoleParts = "console-parts.js"
+    case consoleActivity = "console-activity.js"
+    case consoleState = "console-state.js"
+
+    /// The files of the login pages.
+    static let ofPages: [PageAsset] = [.style, .script, .icon]
+    /// The files of the console.
+    static let ofConsole = allCases.filter { $0 != .script }
 
     private var bytes: [UInt8] {
         switch self {
         case .style: PackageResources.app_css
         case .script: PackageResources.app_js
         case .icon: PackageResources.app_svg
+        case .consoleStyle: PackageResources.console_css
+        case .console: PackageResources.console_js
+        case .consoleParts: PackageResources.console_parts_js
+        case .consoleActivity: PackageResources.console_activity_js
+        case .consoleState: PackageResources.console_state_js
         }
     }
 
     private var type: String {
         switch self {
-        case .style: "text/css; charset=UTF-8"
-        case .script: "text/javascript; charset=UTF-8"
+        case .style, .consoleStyle: "text/css; charset=UTF-8"
         case .icon: "image/svg+xml"
+        default: "text/javascript; charset=UTF-8"
         }
     }
+
+    /// False for a module that another one imports, by an address without a hash.
+    private var hasOwnAddress: Bool { ![.consoleParts, .consoleActivity, .consoleState].contains(self) }
 
     /// Returns the URL of the file.
     ///
     /// It contains a hash of the content, so that browsers can cache the file permanently.
-    func path(below contextPath: String) -> String {
-        "\(contextPath)/XUI/\(rawValue)?v=\(Self.versions[self] ?? "")"
-    }
+    func path(below contextPath: String) -> String { "\(contextPath)/XUI/\(addressed)" }
+
+    /// Returns the URL of the file for the console, whose requests are not in the request log.
+    func consolePath(below contextPath: String) -> String { "\(contextPath)/console/assets/\(addressed)" }
+
+    private var addressed: String { "\(rawValue)?v=\(Self.versions[self] ?? "")" }
 
     private static let versions = Dictionary(
         uniqueKeysWithValues: allCases.map { asset in
@@ -139,7 +158,7 @@ enum PageAsset: String, CaseIterable {
         })
 
     var response: Response {
-        var headers: HTTPFields = [.cacheControl: "public, max-age=31536000, immutable"]
+        var headers: HTTPFields = [.cacheControl: hasOwnAddress ? "public, max-age=31536000, immutable" : "no-store"]
         headers.setPageSecurity()
         return Response(bytes, type: type, headers: headers)
     }

@@ -148,19 +148,14 @@ struct OriginTests {
         }
     }
 
-    @Test("The console refuses forms of pages without an origin")
+    @Test("The console refuses requests of pages without an origin")
     func consoleRefusesNullOrigin() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let link = try await server.devServer.consoleLink()
             let page = try await browser.get(link.replacingOccurrences(of: "http://127.0.0.1:8080", with: ""))
             #expect(page.status == 200)
-            let headers = [
-                "Cookie": browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "), "Origin": "null",
-                "Content-Type": "application/x-www-form-urlencoded",
-            ]
-            let reply = try await server.send(
-                .post, "/am/console/clock/stop", headers: headers, body: TestServer.form(page.hiddenFields))
+            let reply = try await browser.console(.post, "clock/advance", #"{"seconds": 1}"#, more: ["Origin": "null"])
             #expect(reply.status == 404)
         }
     }

@@ -277,10 +277,10 @@ struct SNSDeliveryTests {
                 return
             }
             #expect(reason.contains("no answer in time"))
-            let console = try await ConsoleFacts(server.devServer.context, at: ConsoleQuery())
-            let row = console.pushes.rows.first { $0.push.messageID == push.messageID }
-            #expect(row?.progress == .undeliverable(reason: reason))
-            let own = console.entries.rows.compactMap(\.sns)
+            let reports = try await server.devServer.pushes(to: "mira")
+            let report = reports.first { $0.messageID == push.messageID }
+            #expect(report?.progress == .undeliverable(reason: reason))
+            let own = server.devServer.requestLog.entries.compactMap(\.sns)
             let hasFailedPublish = own.contains { $0.action == "Publish" && $0.status == 0 }
             #expect(hasFailedPublish)
             let hasMadeEndpoint = own.contains { $0.action == "CreatePlatformEndpoint" && $0.status == 200 }

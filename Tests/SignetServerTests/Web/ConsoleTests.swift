@@ -67,7 +67,55 @@ struct ConsoleTests {
         }
     }
 
-    @Test("The console shows users, devices, sessions, messages and requests without any secret")
+    @Test("The console's page is static: it has the tabs, loads only files of this server, and contains no data")
+    func pageIsStatic() async throws {
+        try await TestServer.run { server in
+            _ = try await server.session(name: "noa", password: "staple")
+            let (_, page) = try await open(server)
+            for title in [
+                "Overview", "Journeys", "Users &amp; devices", "Sessions &amp; tokens", "Push", "Emails", "Requests", "Faults",
+                "Clock",
+            ] {
+                #expect(page.text.contains(">\(title)</a>"), "\(title)")
+            }
+            #expect(!page.text.contains("noa"))
+            let policy = try #require(page.header("Content-Security-Policy"))
+            #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self'") && !policy.contains("unsafe"))
+            for path in page.text.captures("(?:src|href)=\"(/am/[^\"#]*)\"").map({ $0[0].unescaped }) {
+                let asset = try await server.send(.get, path, headers: [:])
+                #expect(asset.status == 200 && !asset.text.isEmpty, "\(path)")
+            }
+        }
+    }
+
+    @Test("The modules that the console's script imports are files of the console")
+    func modulesExist() async throws {
+        try await TestServer.run { server in
+            for name in PageAsset.ofConsole.map(\.rawValue) {
+                let asset = try await server.send(.get, "/am/console/assets/\(name)", headers: [:])
+                #expect(asset.status == 200, "\(name)")
+                for module in asset.text.captures("from \"\\./([^\"]*)\"").map({ $0[0] }) {
+                    #expect(PageAsset(rawValue: module) != nil, "\(module)")
+                }
+            }
+            #expect(try await server.send(.get, "/am/XUI/console.js", headers: [:]).status == 404)
+        }
+    }
+
+    @Test("The console's own requests and files are not in the request log")
+    func omitsOwnRequests() async throws {
+        try await TestServer.run { server in
+            let (browser, page) = try await open(server)
+            for path in page.text.captures("(?:src|href)=\"(/am/[^\"#]*)\"").map({ $0[0].unescaped }) {
+                _ = try await server.send(.get, path, headers: [:])
+            }
+            _ = try await browser.console(.get, "sessions")
+            _ = try await browser.console(.get, "users/nobody")
+            #expect(server.devServer.requestLog.entries.isEmpty)
+        }
+    }
+
+    @Test("The console's requests show users, devices, sessions, messages and requests without any secret")
     func consoleOmitsSecrets() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
@@ -75,114 +123,54 @@ struct ConsoleTests {
             let (_, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
             _ = try await server.send(.post, "/am/json/sessions/\(session)?_action=validate")
             _ = try await server.send(.post, "/am/json/s%65ssions/\(session)?_action=validate")
-            let (_, page) = try await open(server)
-            for text in [
-                "noa", "push: Test phone", "<td>\(try #require(push.number))</td>", "/am/json/sessions/...", "Everything",
+            let (browser, _) = try await open(server)
+            var text = ""
+            for resource in [
+                "", "users", "sessions", "tokens", "pushes", "emails", "request-log", "logins", "logins/1", "journeys",
             ] {
-                #expect(page.text.contains(text), "\(text)")
+                let reply = try await browser.console(.get, resource)
+                #expect(reply.status == 200, "\(resource)")
+                text += reply.text
+            }
+            for shown in ["noa", "Test phone", "/am/json/sessions/...", "PushNumberLogin"] {
+                #expect(text.contains(shown), "\(shown)")
             }
             let phoneSecret = String(decoding: phone.secret.bytes, as: UTF8.self)
-            for secret in [session, TestServer.password, phoneSecret, push.sealed, "_action"] {
-                #expect(!page.text.contains(secret))
-            }
+            for secret in [session, TestServer.password, phoneSecret, push.sealed] { #expect(!text.contains(secret)) }
         }
     }
 
-    @Test("The console moves the clock of the server forward and back")
-    func consoleMovesClock() async throws {
+    @Test("An answer that has not changed since the last request has no body")
+    func answersNotModified() async throws {
         try await TestServer.run { server in
-            let (browser, page) = try await open(server)
-            let session = try await server.session()
-            _ = try await browser.post("/am/console/clock", page.hiddenFields.merging(["seconds": "7201"]) { $1 })
-            let valid = "/am/json/sessions?_action=validate&tokenId=\(session)"
-            #expect(try await server.send(.post, valid).json["valid"] == .bool(false))
-            #expect(server.devServer.context.clock.now.timeIntervalSince(server.clock.now) == 7201)
-            let again = try await browser.post("/am/console/clock/reset", page.hiddenFields)
-            #expect(again.text.contains("the machine&#39;s"))
-            #expect(server.devServer.context.clock.now == server.clock.now)
-            for seconds in ["x", "1e99", "nan", "inf", ""] {
-                let reply = try await browser.post("/am/console/clock", page.hiddenFields.merging(["seconds": seconds]) { $1 })
-                #expect(reply.status == 400)
-            }
-            #expect(server.devServer.context.clock.now == server.clock.now)
+            let (browser, _) = try await open(server)
+            let first = try await browser.console(.get, "users")
+            let tag = try #require(first.header("ETag"))
+            let again = try await browser.console(.get, "users", more: ["If-None-Match": tag])
+            #expect(again.status == 304 && again.text.isEmpty)
+            _ = try await browser.console(.post, "users", #"{"name": "kim", "password": "p"}"#)
+            let changed = try await browser.console(.get, "users", more: ["If-None-Match": tag])
+            #expect(changed.status == 200 && changed.text.contains("kim"))
         }
     }
 
-    @Test("A table is shown in pages with its total, and a page number above the last shows the last page")
-    func pagesTables() async throws {
-        let configuration = ServerConfiguration.sample { configuration in
-            configuration.users += (1...117).map { User(name: "person-\($0 + 1000)", password: Secret("x".utf8)) }
-        }
-        try await TestServer.run(configuration) { server in
-            let session = try await server.session()
-            let (browser, first) = try await open(server)
-            func names(_ page: Reply) -> [String] { page.text.captures("<td>(person-[0-9]+)</td>").map { $0[0] } }
-            func address(_ page: Reply, _ label: String) throws -> String {
-                try #require(page.text.captures("<a href=\"([^\"]*)\" aria-label=\"\(label): Users\"").first?[0].unescaped)
-            }
-            // The sample configuration has three users.
-            #expect(first.text.contains("1 to 50 of 120") && !first.text.contains("Back: Users"))
-            let second = try await browser.get(try address(first, "More"))
-            #expect(second.text.contains("51 to 100 of 120"))
-            let third = try await browser.get(try address(second, "More"))
-            #expect(third.text.contains("101 to 120 of 120") && !third.text.contains("More: Users"))
-            let seen = names(first) + names(second) + names(third)
-            #expect(Set(seen).count == 117 && seen.count == 117)
-            #expect(names(try await browser.get("/am/console?users=99")) == names(third))
-            #expect(names(try await browser.get(try address(third, "Back"))) == names(second))
-            for odd in ["0", "-3", "x", "9223372036854775807"] {
-                #expect(try await browser.get("/am/console?users=\(odd)").status == 200)
-            }
-            // An action on a page leads back to that page.
-            let action = try #require(third.text.captures("action=\"([^\"]*/session[^\"]*)\"").first?[0].unescaped)
-            #expect(action == "/am/console/session?users=3")
-            let key = TokenHash(session).text
-            let after = try await browser.post(action, third.hiddenFields.merging(["key": key]) { $1 })
-            #expect(names(after) == names(third) && !after.text.contains(key))
-        }
-    }
-
-    @Test("The console counts messages and log entries beyond those that a page shows")
-    func countsBeyondPage() async throws {
-        try await TestServer.run { server in
-            let phone = try await server.registeredPhone()
-            for _ in 0..<60 { _ = try await server.waitingLogin(phone: phone) }
-            for number in 0..<60 { _ = try await server.send(.get, "/am/nothing/\(number)") }
-            let (browser, page) = try await open(server)
-            #expect(page.text.contains("1 to 50 of 60"))
-            let entries = server.devServer.context.requestLog.entries.count
-            #expect(page.text.contains("1 to 50 of \(entries)") && page.text.contains("/am/nothing/59"))
-            let older = try await browser.get("/am/console?pushes=2&requestLog=2")
-            #expect(older.text.contains("51 to 60 of 60") && older.text.contains("51 to 100 of \(entries)"))
-            #expect(!older.text.contains("/am/nothing/59") && older.text.contains("/am/nothing/9<"))
-        }
-    }
-
-    @Test("The console does not link to a journey that only other journeys use")
-    func omitsInnerJourneyLinks() async throws {
-        try await TestServer.run { server in
-            let (_, page) = try await open(server)
-            #expect(page.text.contains("authIndexValue=PushLogin&") || page.text.contains("authIndexValue=PushLogin&amp;"))
-            #expect(!page.text.contains("authIndexValue=PushAnswer"))
-        }
-    }
-
-    @Test("The console lists the journeys of each realm with links to that realm")
-    func listsJourneysOfRealms() async throws {
-        let journeys = """
-            Members:
-              realms: [/alpha]
-              nodes:
-                name: {type: UsernameCollectorNode, outcomes: {outcome: success}}
-            """
-        try await TestServer.run(try .sample(journeys: journeys)) { server in
-            let (browser, page) = try await open(server)
-            let links = page.text.captures("<a href=\"([^\"]*authIndexValue=[^\"]*)\">").compactMap { $0[0].unescaped }
-            let memberLinks = links.filter { $0.contains("Members") }
-            #expect(links.count == 3 && memberLinks.count == 1)
-            let members = try #require(memberLinks.first)
-            let asked = try await browser.get(members)
-            #expect(asked.status == 200 && asked.text.contains("IDToken1"))
+    @Test("The HTML of an email is a document without scripts that only the console may frame")
+    func framesEmail() async throws {
+        try await TestServer.run(.sample { $0.users[0].claims["email"] = "mira@example.test" }) { server in
+            let step = try await server.start("EmailLogin").step
+            var named = step
+            named.fill("NameCallback", "mira")
+            _ = try await server.next(named)
+            let (browser, _) = try await open(server)
+            let email = try #require(try await browser.console(.get, "emails").json["emails"]?.array?.first)
+            let id = try #require(email["id"]?.string)
+            let shown = try await browser.get("/am/console/email/\(id)")
+            #expect(shown.status == 200 && shown.header("Content-Type") == "text/html; charset=UTF-8")
+            let policy = try #require(shown.header("Content-Security-Policy"))
+            #expect(
+                policy.contains("default-src 'none'") && policy.contains("sandbox") && policy.contains("frame-ancestors 'self'"))
+            #expect(try await browser.get("/am/console/email/x").status == 404)
+            #expect(try await PageBrowser(server).get("/am/console/email/\(id)").status == 403)
         }
     }
 
@@ -229,132 +217,105 @@ struct ConsoleTests {
         }
     }
 
-    @Test("The console ends a session")
-    func consoleEndsSession() async throws {
+    @Test("The console ends a session, moves the clock and enables a fault over the administration API")
+    func consoleChangesServer() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
-            let (browser, page) = try await open(server)
+            let (browser, _) = try await open(server)
             let key = TokenHash(session).text
-            #expect(page.text.contains(key))
-            _ = try await browser.post("/am/console/session", page.hiddenFields.merging(["key": key]) { $1 })
+            #expect(try await browser.console(.delete, "sessions/\(key)").status == 200)
             let valid = try await server.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)")
             #expect(valid.json["valid"] == .bool(false))
+            #expect(try await browser.console(.post, "clock/advance", #"{"seconds": 60}"#).status == 200)
+            #expect(server.devServer.clock.offset == 60)
+            let fault = #"{"kind": "status", "route": "accessToken", "times": 1, "status": 500}"#
+            #expect(try await browser.console(.post, "faults", fault).status == 201)
+            #expect(try await server.exchange("x").status == 500)
+            let bad = try await browser.console(.post, "faults", #"{"kind": "x"}"#)
+            #expect(bad.status == 400 && bad.message?.isEmpty == false)
         }
     }
 
-    @Test("The console refuses a form of another browser", arguments: ["clock", "clock/reset", "session", "link"])
+    @Test(
+        "The console refuses a change without the value of its own page",
+        arguments: ["admin/clock/advance", "admin/sessions", "admin/reset", "link"])
     func consoleRejectsForeignForm(path: String) async throws {
         try await TestServer.run { server in
             let (browser, _) = try await open(server)
-            let (_, other) = try await open(server)
-            let fields = other.hiddenFields.merging(["seconds": "60"]) { $1 }
-            #expect(try await browser.post("/am/console/\(path)", fields).status == 403)
-            #expect(try await browser.post("/am/console/\(path)", ["seconds": "60"]).status == 403)
-            #expect(try await PageBrowser(server).post("/am/console/\(path)", fields).status == 403)
+            let (other, _) = try await open(server)
+            let foreign = try await other.consoleValue()
+            for value in [foreign, "x", nil] {
+                let reply = try await browser.consoleRequest(.post, "/am/console/\(path)", #"{"seconds": 60}"#, value: value)
+                #expect(reply.status == 403)
+            }
+            let own = try await browser.consoleValue()
+            let reply = try await PageBrowser(server).consoleRequest(.post, "/am/console/\(path)", "{}", value: own)
+            #expect(reply.status == 403)
             #expect(server.devServer.context.clock.offset == 0)
         }
     }
 
-    @Test("The console enables and disables faults and reports the errors of an invalid fault")
-    func consoleEnablesFaults() async throws {
+    @Test("The console's requests are refused for a page of another site, even with the cookie and the value")
+    func consoleRejectsOtherSite() async throws {
         try await TestServer.run { server in
-            let (browser, page) = try await open(server)
-            let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
-            let shown = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
-            #expect(shown.text.contains("<td>accessToken</td>") && shown.text.contains("<td>status 500</td>"))
-            #expect(try await server.exchange("x").status == 500)
-            #expect(try await server.exchange("x").status == 400)
-            try server.devServer.faults.enable(FaultRule(.html, name: "portal"))
-            let requestLog = try await browser.get("/am/console")
-            #expect(requestLog.text.contains("portal"))
-            _ = try await browser.post("/am/console/fault/disable", page.hiddenFields.merging(["name": "portal"]) { $1 })
-            #expect(server.devServer.faults.entries.isEmpty)
-            for bad in [
-                ["kind": "x"], ["kind": "status", "value": "200"], ["kind": "status", "times": "x"],
-                ["kind": "html", "route": "x"], ["kind": "wrong-state", "value": "5"], ["kind": "html", "value": "5"],
+            let (browser, _) = try await open(server)
+            for headers in [
+                ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"],
             ] {
-                let fields = page.hiddenFields.merging(bad) { $1 }
-                #expect(try await browser.post("/am/console/fault", fields).status == 400)
+                let reply = try await browser.console(.get, "users", more: headers)
+                #expect([403, 404].contains(reply.status), "\(headers)")
             }
+            #expect(try await browser.console(.get, "users", more: ["Sec-Fetch-Site": "same-origin"]).status == 200)
         }
     }
 
-    @Test("The console shows the value of a fault")
-    func consoleShowsFaultValue() async throws {
+    @Test("The console makes a link for another browser, which works once")
+    func makesLinkForOtherBrowser() async throws {
         try await TestServer.run { server in
-            for (number, kind) in [FaultKind.latency(.milliseconds(50)), .cut(after: 7), .cut(), .wrongState].enumerated() {
-                try server.devServer.faults.enable(FaultRule(kind, name: "f\(number)", at: number == 3 ? "authorize" : ""))
-            }
-            let (_, page) = try await open(server)
-            for text in ["latency, 50\u{A0}ms", "cut after 7 bytes", "cut", "wrong-state"] {
-                #expect(page.text.contains("<td>\(text)</td>"), "\(text)")
-            }
+            let (browser, _) = try await open(server)
+            let made = try await browser.consoleRequest(
+                .post, "/am/console/link", nil, value: try await browser.consoleValue())
+            #expect(made.status == 201)
+            let link = try #require(made.json["link"]?.string).replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
+            #expect(try await PageBrowser(server).get(link).heading == "Console")
+            #expect(try await PageBrowser(server).get(link).status == 403)
         }
     }
 
-    @Test("A second fault of one kind gets its own name, and both are active")
-    func consoleNamesSecondFault() async throws {
+    @Test("The console needs no token of the administration API, which stays closed without one")
+    func consoleNeedsNoAdminToken() async throws {
         try await TestServer.run { server in
-            let (browser, page) = try await open(server)
-            let routes = ["accessToken", "authenticate", "authenticate", "", "", "/json/authenticate"]
-            for route in routes {
-                let fault = ["kind": "status", "route": route, "value": "500"]
-                _ = try await browser.post("/am/console/fault", page.hiddenFields.merging(fault) { $1 })
-            }
-            let rules = server.devServer.faults.entries.map(\.rule)
-            #expect(rules.map(\.route.text) == routes)
-            #expect(
-                rules.map(\.name)
-                    == ["status", "status-authenticate", "status-authenticate-2", "status-2", "status-3", "status-4"])
+            let (browser, _) = try await open(server)
+            #expect(try await browser.console(.get, "users").status == 200)
+            #expect(try await server.send(.get, "/am/admin/users", headers: [:]).status == 404)
+            #expect(try await browser.console(.get, "snapshot").status == 404)
         }
     }
+}
 
-    @Test("The console stops the clock and starts it again")
-    func consoleStopsClock() async throws {
-        try await TestServer.run { server in
-            let (browser, page) = try await open(server)
-            _ = try await browser.post("/am/console/clock/stop", page.hiddenFields)
-            server.clock.advance(by: 60)
-            #expect(server.devServer.clock.isStopped && server.devServer.clock.offset == -60)
-            _ = try await browser.post("/am/console/clock/resume", page.hiddenFields)
-            server.clock.advance(by: 60)
-            #expect(!server.devServer.clock.isStopped && server.devServer.clock.offset == -60)
-        }
+extension PageBrowser {
+    /// Returns the value that the console's page gives its requests.
+    func consoleValue() async throws -> String {
+        let page = try await get("/am/console")
+        return try #require(page.text.captures("<meta name=\"signet-console\" content=\"([^\"]*)\"").first?[0])
     }
 
-    @Test("The console shows whether a message is on the stream, queued for SNS, sent to SNS or not delivered")
-    func consoleShowsDelivery() async throws {
-        try await TestServer.run { server in
-            let phone = try await server.registeredPhone()
-            let (_, push) = try await server.waitingLogin(phone: phone)
-            let (browser, page) = try await open(server)
-            #expect(page.text.contains("<th scope=\"col\">Delivery</th>") && page.text.contains("<td>stream</td>"))
-            let deliveries: [(state: PushDispatch.State, text: String)] = [
-                (.waiting, "queued for SNS"), (.sent("sns-1"), "sent to SNS"), (.failed("gone"), "not delivered: gone"),
-            ]
-            for delivery in deliveries {
-                try await server.devServer.context.store.write { tx in
-                    var dispatch = PushDispatch(push, text: "Hello", endpoint: "endpoint", token: "token", until: push.deadline)
-                    dispatch.state = delivery.state
-                    tx.dispatches.store(dispatch)
-                }
-                let changed = try await browser.get("/am/console")
-                #expect(changed.text.contains("<td>\(delivery.text)</td>"), "\(delivery.text)")
-            }
-        }
+    /// Sends a request of the console's scripts to the administration API.
+    func console(
+        _ method: HTTPRequest.Method, _ resource: String, _ body: String? = nil, more: [String: String] = [:]
+    ) async throws -> Reply {
+        let path = "/am/console/admin" + (resource.isEmpty ? "" : "/\(resource)")
+        return try await consoleRequest(method, path, body, value: try await consoleValue(), more: more)
     }
 
-    @Test("The console shows the requests, the results of push messages and the applied faults")
-    func consoleShowsLogEntries() async throws {
-        try await TestServer.run { server in
-            let phone = try await server.registeredPhone()
-            let (_, push) = try await server.waitingLogin(phone: phone)
-            try server.devServer.faults.enable(FaultRule(.html, name: "portal", at: "health"))
-            _ = try await server.send(.get, "/am/health", headers: [:])
-            let (_, page) = try await open(server)
-            for text in ["push made", push.messageID, "<td>portal</td>", "/am/health"] {
-                #expect(page.text.contains(text), "\(text)")
-            }
-        }
+    /// Sends a request with the cookies and with a value for changes.
+    func consoleRequest(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String?, value: String?, more: [String: String] = [:]
+    ) async throws -> Reply {
+        var headers = more
+        headers["Cookie"] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        if body != nil { headers["Content-Type"] = "application/json" }
+        headers["Signet-Console"] = value
+        return try await server.send(method, path, headers: headers, body: body)
     }
 }
