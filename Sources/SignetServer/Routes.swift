@@ -278,6 +278,7 @@ extension ServerContext {
         group.add("journeys/:journey", [.get: admin.journey, .put: admin.putJourney, .delete: admin.deleteJourney])
         group.add("journeys/:journey/graph", [.get: admin.journeyGraph])
         group.add("metrics", [.get: admin.metrics])
+        group.add("openapi.json", [.get: admin.openAPI])
         group.add("emails", [.get: admin.emails, .delete: admin.deleteEmails])
         group.add("emails/:id", [.get: admin.email, .delete: admin.deleteEmail])
         group.add("pushes", [.get: admin.pushes])

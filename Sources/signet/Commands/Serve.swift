@@ -46,6 +46,8 @@ struct Serve: NetworkedCommand {
     @Flag(help: "Print the JSON Schema of the configuration file, for editors, and exit.")
     var schema = false
 
+    @Flag(name: .customLong("openapi"), help: "Print the OpenAPI document of the administration API, and exit.")
+    var openAPI = false
 
     @OptionGroup var importOptions: JourneyImportOptions
 
@@ -129,8 +131,9 @@ struct Serve: NetworkedCommand {
         guard [config != nil, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
             throw ValidationError("--config, --validate-config and --print-default-config exclude each other.")
         }
-        guard [check, schema, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
-            throw ValidationError("--check, --schema, --validate-config and --print-default-config exclude each other.")
+        guard [check, schema, openAPI, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
+            throw ValidationError(
+                "--check, --schema, --openapi, --validate-config and --print-default-config exclude each other.")
         }
         guard importOptions.path == nil || (validateConfig == nil && !printDefaultConfig) else {
             throw ValidationError(
@@ -155,6 +158,10 @@ struct Serve: NetworkedCommand {
         }
         if schema {
             Console.bytes(Array((JSON.text(of: ConfigurationSchema.value) + "\n").utf8))
+            return
+        }
+        if openAPI {
+            Console.bytes(Array((JSON.text(of: OpenAPIDocument.value(url: "http://127.0.0.1:8080/am/admin")) + "\n").utf8))
             return
         }
         let tls = try tlsOptions.tls()

@@ -425,11 +425,13 @@ struct AdminTests {
 }
 
 extension TestServer {
-    /// Calls the administration API.
+    /// Calls the administration API, and compares the response with the OpenAPI document.
     func admin(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Reply {
         var headers = ["Authorization": "Bearer \(AdminTests.token)"]
         if body != nil { headers["Content-Type"] = "application/json" }
-        return try await send(method, "/am/admin/\(path)", headers: headers, body: body)
+        let reply = try await send(method, "/am/admin/\(path)", headers: headers, body: body)
+        for problem in AdminEndpoint.problems(method, path, reply) { Issue.record("\(problem)") }
+        return reply
     }
 
     /// Calls the administration API with bytes, and returns the raw response.
