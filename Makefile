@@ -41,12 +41,12 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup setup-build setup-demo setup-test setup-bench setup-release setup-lint build demo test browsers peers plain \
-    kills attack commands installs lint format bench tsan asan docs api-check help clean
+.PHONY: setup setup-build setup-demo setup-test setup-recipes setup-bench setup-release setup-lint build demo test browsers peers plain \
+    kills attack recipes commands installs lint format bench tsan asan docs api-check help clean
 
 setup: setup-test ## install the system packages that are missing to build and test (Debian, Ubuntu); setup-demo, setup-build: fewer
 
-setup-build setup-demo setup-test setup-bench setup-release setup-lint:
+setup-build setup-demo setup-test setup-recipes setup-bench setup-release setup-lint:
 	@scripts/setup $(@:setup-%=%)
 
 build: setup-build ## build the programs, the libraries and the tests
@@ -98,6 +98,10 @@ attack: setup-test ## attack the server, the vault and the command line from out
 	timeout $$foreground --signal=INT --kill-after=40 600 \
 	    swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS) \
 	    || { code=$$?; case $$code in 124|137) echo "The attacks did not end within ten minutes." >&2;; esac; exit $$code; }
+
+recipes: setup-recipes ## the tests of Examples/recipes, in Python, JavaScript, Java, Go and bash
+	@swift build $(DEBUG) --product signet
+	@scripts/recipes --bin "$$(swift build $(DEBUG) --product signet --show-bin-path)"
 
 # COMMANDS=nightly runs the pages that take longer.
 COMMANDS ?= ci
