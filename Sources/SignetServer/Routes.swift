@@ -157,6 +157,7 @@ extension ServerContext {
             TelemetryMiddleware(telemetry: telemetry)
             ResponseHeadMiddleware(server: self)
             CrossOriginMiddleware(configuration: configuration)
+            LanguageMiddleware(server: self)
             ErrorMiddleware(server: self)
             HostMiddleware(policy: HostPolicy(configuration))
             OriginMiddleware(server: self)

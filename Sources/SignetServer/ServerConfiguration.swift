@@ -105,6 +105,10 @@ public struct ServerConfiguration: Sendable {
     public var accentColor: String?
     /// The logo at the top of the pages: an `https` address of an image, or a `data:` URL with one; nil for the server's.
     public var logo: String?
+    /// The language of the pages and emails for users that prefer none of the available ones: a tag such as `de`.
+    public var defaultLanguage = "en"
+    /// The sentences of the pages and emails in other languages than English, and English ones that replace the server's own.
+    var languages: [PageLanguage] = []
     /// The address at which clients reach the server, with the context path, for example `https://login.example.test/am`.
     ///
     /// Enrollment URIs contain it. When nil, it is built from ``host`` and the port that the socket got.

@@ -57,7 +57,7 @@ struct TerminalTextTests {
     @Test("The announcement of an email is one line, whatever the user's name is")
     func announcesEmailInOneLine() throws {
         let recipient = EmailRecipient(user: UserKey(realm: .root, name: Self.attack), exists: true, address: nil)
-        let email = Email(.link("http://127.0.0.1/x", issuer: "Signet"), to: recipient)
+        let email = Email(.link("http://127.0.0.1/x", issuer: "Signet", in: .english), to: recipient)
         #expect(Serve.line(for: email, json: false).description == "Email to \(Self.escaped): http://127.0.0.1/x")
         let json = Serve.line(for: email, json: true).description
         #expect(Self.isPlain(json))

@@ -39,16 +39,16 @@ package struct PolicyRequirement: Sendable, Hashable {
     package var sentence: String {
         if let sentence = Self.plain[name] { return sentence }
         return switch name {
-        case "MIN_LENGTH": "Use at least \(text("minLength")) characters."
-        case "MAX_LENGTH": "Use at most \(text("maxLength")) characters."
-        case "AT_LEAST_X_CAPITAL_LETTERS": Self.atLeast(text("numCaps"), "a capital letter", "capital letters")
-        case "AT_LEAST_X_NUMBERS": Self.atLeast(text("numNums"), "a digit", "digits")
-        case "VALID_TYPE": "Enter a value of the type \(text("types"))."
-        case "MINIMUM_NUMBER_VALUE": has("minimum") ? "Enter \(text("minimum")) or more." : "Enter a larger number."
-        case "MAXIMUM_NUMBER_VALUE": has("maximum") ? "Enter \(text("maximum")) or less." : "Enter a smaller number."
-        case "CANNOT_CONTAIN_CHARACTERS": "Do not use \(text("forbiddenChars"))."
-        case "CANNOT_CONTAIN_DUPLICATES": "Do not repeat \(text("duplicateValue"))."
-        case "CANNOT_CONTAIN_OTHERS": "Do not use what you entered as \(text("disallowedFields"))."
+        case "MIN_LENGTH": "Use at least \(text(of: "minLength")) characters."
+        case "MAX_LENGTH": "Use at most \(text(of: "maxLength")) characters."
+        case "AT_LEAST_X_CAPITAL_LETTERS": Self.atLeast(text(of: "numCaps"), "a capital letter", "capital letters")
+        case "AT_LEAST_X_NUMBERS": Self.atLeast(text(of: "numNums"), "a digit", "digits")
+        case "VALID_TYPE": "Enter a value of the type \(text(of: "types"))."
+        case "MINIMUM_NUMBER_VALUE": has("minimum") ? "Enter \(text(of: "minimum")) or more." : "Enter a larger number."
+        case "MAXIMUM_NUMBER_VALUE": has("maximum") ? "Enter \(text(of: "maximum")) or less." : "Enter a smaller number."
+        case "CANNOT_CONTAIN_CHARACTERS": "Do not use \(text(of: "forbiddenChars"))."
+        case "CANNOT_CONTAIN_DUPLICATES": "Do not repeat \(text(of: "duplicateValue"))."
+        case "CANNOT_CONTAIN_OTHERS": "Do not use what you entered as \(text(of: "disallowedFields"))."
         default: "This does not comply with the rule \(name)."
         }
     }
@@ -68,7 +68,8 @@ package struct PolicyRequirement: Sendable, Hashable {
 
     private func has(_ parameter: String) -> Bool { parameters[parameter] != nil }
 
-    private func text(_ parameter: String) -> String {
+    /// Returns a parameter of the rule as text; a question mark for a parameter that the rule does not have.
+    package func text(of parameter: String) -> String {
         switch parameters[parameter] {
         case .string(let text)?: text
         case .array(let elements)?: elements.map { $0.string ?? JSON.text(of: $0) }.joined(separator: ", ")

@@ -143,20 +143,29 @@ struct ConfigurationDecoder {
         value(name, kind: kind, default: defaultValue, form: .string).flatMap { string(of: $0, name, kind) }
     }
 
-    /// Decodes a localized string as AM stores it: a string, or strings by language, of which the English one is used.
-    mutating func localizedString(_ name: String, _ defaultValue: String) -> String {
-        optionalLocalizedString(name, default: "`\(defaultValue)`") ?? defaultValue
+    /// Decodes a text as AM stores it: a string, or strings by language.
+    mutating func localizedText(_ name: String, _ defaultValue: LocalizedText) -> LocalizedText {
+        optionalLocalizedText(name, default: "`\(defaultValue.standard)`") ?? defaultValue
     }
 
-    mutating func optionalLocalizedString(_ name: String, default defaultValue: String? = nil) -> String? {
+    mutating func optionalLocalizedText(_ name: String, default defaultValue: String? = nil) -> LocalizedText? {
         let kind = "a string, or strings by language"
         guard let value = value(name, kind: kind, default: defaultValue, form: .localizedString) else { return nil }
-        guard let languages = value.mapping else { return string(of: value, name, kind) }
-        guard let chosen = languages.first(where: { $0.key == "en" }) ?? languages.first(where: { $0.key.hasPrefix("en") }) else {
-            report(.missingLanguage, at: value.position, "`\(name)` has no string for `en`, the only language of this server")
-            return nil
+        guard let languages = value.mapping else { return string(of: value, name, kind).map { LocalizedText($0) } }
+        var texts: [LocalizedText.Translation] = []
+        for entry in languages {
+            // AM writes the tags of some languages as Java does: `en_US`.
+            guard let tag = LanguageTag(entry.key.replacing("_", with: "-")) else {
+                report(
+                    .invalidValue, at: entry.position,
+                    "`\(name)` has a text for `\(entry.key.shortened)`, which must be the tag of a language")
+                continue
+            }
+            guard let text = string(of: entry.value, name, kind) else { continue }
+            texts.append(LocalizedText.Translation(language: tag, text: text))
         }
-        return string(of: chosen.value, name, kind)
+        if languages.isEmpty { report(.missingLanguage, at: value.position, "`\(name)` has no string in any language") }
+        return LocalizedText(texts)
     }
 
     mutating func bool(_ name: String, _ defaultValue: Bool) -> Bool {

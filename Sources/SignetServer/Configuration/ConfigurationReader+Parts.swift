@@ -42,6 +42,27 @@ extension ConfigurationReader {
     }
 }
 
+// MARK: - Attributes
+
+extension ConfigurationReader {
+    mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
+        var context = NodeContext()
+        guard let value else { return context }
+        guard let entries = value.mapping else {
+            problems.append(
+                ConfigurationProblem(
+                    .wrongType, at: value.position, "attributes", "`attributes` must be attributes by name, not \(value.kind)"))
+            return context
+        }
+        for entry in entries {
+            var reader = ConfigurationDecoder(entry.value, subject: "attribute `\(entry.key.shortened)`")
+            context.attributes[entry.key] = reader.attributeDefinition(entry.key)
+            finish(reader, .attribute)
+        }
+        return context
+    }
+}
+
 // MARK: - Settings
 
 extension ConfigurationReader {
@@ -56,6 +77,8 @@ extension ConfigurationReader {
         reader.readClient(empty)
         let attribute = MarkedValue.Entry(key: "attribute", position: .start, value: empty)
         _ = reader.readAttributes(MarkedValue(content: .mapping([attribute]), position: .start))
+        let language = MarkedValue.Entry(key: "en", position: .start, value: empty)
+        reader.readLanguages(MarkedValue(content: .mapping([language]), position: .start))
         var journeys = JourneyReader(NodeContext(), realms: [])
         _ = journeys.trees(MarkedValue(content: .mapping([attribute]), position: .start))
         reader.settings[.journey] = journeys.settings

@@ -55,7 +55,7 @@ struct ConfigurationReader {
     var problems: [ConfigurationProblem] = []
     /// The external resources; nil when only the file itself is read.
     private let runtime: RuntimeContext?
-    private(set) var configuration: ServerConfiguration
+    var configuration: ServerConfiguration
     var realms: Set<RealmPath> = []
     /// True when the reader reads an empty file only to record its settings.
     var isProbing = false
@@ -98,6 +98,9 @@ struct ConfigurationReader {
         realms = Set(configuration.realms.map { RealmPath($0) })
         if realms.isEmpty { file.report(.missingSetting, in: "realms", "there is no realm: `/` is the top-level realm") }
         let attributes = file.value("attributes", kind: "attributes by name", form: .mapping(.part(.attribute)))
+        let languages = file.value(
+            "languages", kind: "sentences of the pages and emails by language", default: "English",
+            form: .mapping(.part(.language)))
         let users = file.elements("users", kind: "a list of users", of: .part(.user))
         let clients = file.elements("clients", kind: "a list of clients", of: .part(.client))
         let given = file.value(
@@ -125,6 +128,7 @@ struct ConfigurationReader {
         readServer(server)
         readPush(push)
         readEmail(email)
+        readLanguages(languages)
         for client in clients { readClient(client) }
     }
 
@@ -137,7 +141,7 @@ struct ConfigurationReader {
     }
 
     /// Takes over the problems of a decoder, and records its settings.
-    private mutating func finish(_ decoder: ConfigurationDecoder, _ part: SettingForm.Part) {
+    mutating func finish(_ decoder: ConfigurationDecoder, _ part: SettingForm.Part) {
         problems += decoder.finished()
         if isProbing { settings[part] = decoder.settings }
     }
@@ -168,6 +172,8 @@ struct ConfigurationReader {
         server.backgroundColor = reader.color("backgroundColor") ?? server.backgroundColor
         server.accentColor = reader.color("accentColor")
         server.logo = reader.image("logo", default: "the server's")
+        server.defaultLanguage = reader.string("defaultLanguage", server.defaultLanguage)
+        reader.check("defaultLanguage", server.defaultLanguage, "the tag of a language, such as `de`") { LanguageTag($0) != nil }
         server.sessionIdleTimeout = reader.integer("sessionIdleTimeout", server.sessionIdleTimeout, in: 1...Self.maxSeconds)
         server.sessionMaxLifetime = reader.integer("sessionMaxLifetime", server.sessionMaxLifetime, in: 1...Self.maxSeconds)
         server.sessionProperties = reader.sessionProperties()
@@ -255,23 +261,6 @@ struct ConfigurationReader {
     }
 
     // MARK: Users
-
-    mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
-        var context = NodeContext()
-        guard let value else { return context }
-        guard let entries = value.mapping else {
-            problems.append(
-                ConfigurationProblem(
-                    .wrongType, at: value.position, "attributes", "`attributes` must be attributes by name, not \(value.kind)"))
-            return context
-        }
-        for entry in entries {
-            var reader = ConfigurationDecoder(entry.value, subject: "attribute `\(entry.key.shortened)`")
-            context.attributes[entry.key] = reader.attributeDefinition(entry.key)
-            finish(reader, .attribute)
-        }
-        return context
-    }
 
     mutating func readUser(_ value: MarkedValue) {
         var reader = ConfigurationDecoder(value, subject: "users")

@@ -21,7 +21,7 @@ indirect enum SettingForm: Sendable, Hashable {
 
     /// A part of the file.
     enum Part: String, Sendable, Hashable, CaseIterable {
-        case file, server, push, sns, gateway, pushKey, email, attribute, user, client, journey, node
+        case file, server, push, sns, gateway, pushKey, email, attribute, language, user, client, journey, node
     }
 }
 

@@ -15,32 +15,35 @@ struct EmailContent: Sendable, Hashable {
     /// - Parameters:
     ///   - link: The link.
     ///   - issuer: The name of the server.
+    ///   - language: The language of the user.
     /// - Returns: The content of the email.
-    static func link(_ link: String, issuer: String) -> EmailContent {
-        let ignore = "If you did not ask for it, ignore this email."
+    static func link(_ link: String, issuer: String, in language: PageLanguage) -> EmailContent {
+        let title = language.sentence(.emailLinkTitle, ["issuer": issuer])
+        let (about, ignore) = (language.sentence(.emailLinkAbout, ["issuer": issuer]), language.sentence(.emailIgnore))
         return EmailContent(
-            subject: "Continue at \(issuer)", text: "Open this link to continue at \(issuer):\n\n\(link)\n\n\(ignore)\n",
+            subject: title, text: "\(about)\n\n\(link)\n\n\(ignore)\n",
             html: document(
-                "Continue at \(issuer)",
-                tag("p") { tag("a", ["href": link]) { "Continue" } } + tag("p") { ignore }), link: link)
+                title, tag("p") { tag("a", ["href": link]) { language.sentence(.continueLabel) } } + tag("p") { ignore },
+                in: language), link: link)
     }
 
     /// Returns the server's own email with a code.
     /// - Parameters:
     ///   - code: The code.
     ///   - issuer: The name of the server.
+    ///   - language: The language of the user.
     /// - Returns: The content of the email.
-    static func code(_ code: String, issuer: String) -> EmailContent {
-        let ignore = "If you did not ask for it, ignore this email."
+    static func code(_ code: String, issuer: String, in language: PageLanguage) -> EmailContent {
+        let title = language.sentence(.emailCodeTitle, ["issuer": issuer])
+        let (about, ignore) = (language.sentence(.emailCodeAbout, ["issuer": issuer]), language.sentence(.emailIgnore))
         return EmailContent(
-            subject: "Your code for \(issuer)", text: "Your code for \(issuer) is:\n\n\(code)\n\n\(ignore)\n",
-            html: document(
-                "Your code for \(issuer)", tag("p") { tag("strong") { code } } + tag("p") { ignore }), code: code)
+            subject: title, text: "\(about)\n\n\(code)\n\n\(ignore)\n",
+            html: document(title, tag("p") { tag("strong") { code } } + tag("p") { ignore }, in: language), code: code)
     }
 
-    private static func document(_ title: String, _ content: Markup) -> String {
+    private static func document(_ title: String, _ content: Markup, in language: PageLanguage) -> String {
         Markup.document(
-            tag("html", ["lang": "en"]) {
+            tag("html", ["lang": language.tag.text, "dir": language.tag.isRightToLeft ? "rtl" : nil]) {
                 tag("head") {
                     void("meta", ["charset": "utf-8"])
                     tag("title") { title }
@@ -66,8 +69,8 @@ struct EmailRecipient: Sendable, Hashable {
 extension ServerTransaction {
     /// Returns the recipient of emails of a journey.
     ///
-    /// An existing user gets emails at the user's own address only, because an email may let its reader log in as the user. A user that
-    /// does not exist yet, as in a registration, gets them at the address that the journey has collected.
+    /// An existing user gets emails at the user's own address only, because an email may let its reader log in as the user. A user
+    /// that does not exist yet, as in a registration, gets them at the address that the journey has collected.
     /// - Parameters:
     ///   - journey: The journey.
     ///   - attribute: The attribute with the address.

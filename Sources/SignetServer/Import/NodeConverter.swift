@@ -160,10 +160,6 @@ struct NodeConverter {
         _ node: inout ImportedNode, _ index: Int, _ problem: ConfigurationProblem, of source: ExportedNode
     ) {
         let setting = node.settings[index]
-        if problem.code == .missingLanguage, let (language, text) = setting.value.mapping?.first.map({ ($0.key, $0.value) }) {
-            node.settings[index].value = text
-            return report(.note, source, node.name, setting.name, "there is no text for `en`, so that for `\(language)` is shown")
-        }
         if let unquoted = setting.value.unquoted {
             node.settings[index].value = unquoted
             return

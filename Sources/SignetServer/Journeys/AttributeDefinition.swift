@@ -8,7 +8,7 @@ struct AttributeDefinition: Sendable, Hashable {
         case string, number, boolean
     }
 
-    var title: String
+    var title: LocalizedText
     var kind = Kind.string
     var policies: [AttributePolicy] = []
 
@@ -26,7 +26,7 @@ struct AttributeDefinition: Sendable, Hashable {
     ]
 
     /// Returns the definition of an attribute that the file does not define: a string.
-    static func plain(_ name: String) -> AttributeDefinition { AttributeDefinition(title: name) }
+    static func plain(_ name: String) -> AttributeDefinition { AttributeDefinition(title: LocalizedText(name)) }
 
     /// Returns the policies that a string does not comply with.
     func failures(of text: String, attribute: String, _ journey: JourneyState, _ tx: ServerTransaction) throws
@@ -74,7 +74,7 @@ extension NodeType {
 extension ConfigurationDecoder {
     /// Decodes the definition of an attribute.
     mutating func attributeDefinition(_ name: String) -> AttributeDefinition {
-        let title = localizedString("title", AttributeDefinition.builtIn[name]?.title ?? name)
+        let title = localizedText("title", AttributeDefinition.builtIn[name]?.title ?? LocalizedText(name))
         let kinds: KeyValuePairs<String, AttributeDefinition.Kind> = ["string": .string, "number": .number, "boolean": .boolean]
         return AttributeDefinition(
             title: title, kind: choice("type", "string", kinds) ?? .string, policies: policies("policies"))

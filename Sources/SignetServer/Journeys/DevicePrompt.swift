@@ -16,17 +16,17 @@ struct ClientErrors: Sendable {
 
 /// The text of the device's authentication prompt.
 struct DevicePrompt: Sendable {
-    var title = "Authentication required"
-    var subtitle = "Cryptography device binding"
-    var description = "Please complete with biometric to proceed"
+    var title: LocalizedText = "Authentication required"
+    var subtitle: LocalizedText = "Cryptography device binding"
+    var description: LocalizedText = "Please complete with biometric to proceed"
 }
 
 extension ConfigurationDecoder {
     mutating func devicePrompt() -> DevicePrompt {
         let defaults = DevicePrompt()
         return DevicePrompt(
-            title: localizedString("title", defaults.title), subtitle: localizedString("subtitle", defaults.subtitle),
-            description: localizedString("description", defaults.description))
+            title: localizedText("title", defaults.title), subtitle: localizedText("subtitle", defaults.subtitle),
+            description: localizedText("description", defaults.description))
     }
 
     /// Decodes the maximum number of devices of a user; 0 for no limit.

@@ -9,7 +9,7 @@ struct EnrollmentStyle: Sendable {
     var backgroundColor: String?
     var imageURL: String?
     /// The text of the page; nil for the node's default.
-    var message: String?
+    var message: LocalizedText?
     /// The time in seconds for a push registration; nil for the server's.
     var timeout: Int?
     var generatesRecoveryCodes = true
@@ -35,7 +35,7 @@ extension ConfigurationDecoder {
         style.issuer = optionalString("issuer", default: "the server's")
         style.backgroundColor = color("bgColor")
         style.imageURL = optionalString("imgUrl", default: "none")
-        style.message = optionalLocalizedString("scanQRCodeMessage", default: "depends on the node")
+        style.message = optionalLocalizedText("scanQRCodeMessage", default: "depends on the node")
         style.generatesRecoveryCodes = bool("generateRecoveryCodes", true)
         if withPush { style.timeout = optionalInteger("timeout", in: 1...86_400, default: "the server's `pushTimeout`") }
         guard withCodes else { return style }

@@ -14,11 +14,12 @@ extension HTMLPage {
         let error = "{ description: \(literal(refusal.message)), message: \(literal(refusal.code)) }"
         let data = "{ realm: \(literal(realm.description)), baseUrl: \(literal(baseURL + "/XUI")), error: \(error) }"
         return HTMLPage(
-            title: "Request refused", status: refusal.status,
-            purpose: "The app that led you here sent a request that this server does not accept.",
+            title: localized(.requestRefused), status: refusal.status,
+            purpose: localized(.requestRefusedAbout),
             content: PagePart.alert(refusal.message)
                 + tag("p", ["class": "quiet"]) {
-                    "Error code: "
+                    localized(.errorCode)
+                    " "
                     tag("code") { refusal.code }
                 } + dataBlock("pageData = \(data);"),
             headers: refusal.headers)

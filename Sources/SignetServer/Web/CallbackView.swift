@@ -14,6 +14,8 @@ struct CallbackView: Sendable {
     var id: String { callback.inputIndex("").flatMap { callback.input?[$0].name } ?? "callback\(index)" }
 
     var prompt: String { text("prompt") ?? text("name") ?? callback.type }
+    /// The prompt in the language of the page.
+    var shownPrompt: String { PageLanguage.current.nodeText(prompt) }
 
     /// True when the callback asks for a one-time code.
     ///
@@ -30,7 +32,7 @@ struct CallbackView: Sendable {
 
     /// The messages about policies that the value does not comply with.
     var errors: [String] {
-        (callback.output("failedPolicies")?.array ?? []).map { PolicyRequirement.sentence(for: $0) }
+        (callback.output("failedPolicies")?.array ?? []).map { PageLanguage.current.instruction(for: $0) }
     }
 
     /// The messages as markup for the end of a field.
@@ -57,14 +59,14 @@ struct CallbackView: Sendable {
             "ValidatedCreatePasswordCallback", "StringAttributeInputCallback", "NumberAttributeInputCallback":
             FieldView(view: self).markup
         case "BooleanAttributeInputCallback":
-            check(prompt, isOn: kept.map { _ in true } ?? callback.output("value")?.bool ?? false)
+            check(shownPrompt, isOn: kept.map { _ in true } ?? callback.output("value")?.bool ?? false)
         case "ChoiceCallback": choice
         case "TextOutputCallback", "SuspendedTextOutputCallback": message
         case "HiddenValueCallback": hiddenValue
         case "TermsAndConditionsCallback": terms
         case "ConsentMappingCallback": consent
         case "KbaCreateCallback": QuestionView(view: self).markup
-        case "ConfirmationCallback": (text("prompt") ?? "").isEmpty ? .nothing : tag("p") { prompt }
+        case "ConfirmationCallback": (text("prompt") ?? "").isEmpty ? .nothing : tag("p") { shownPrompt }
         // These callbacks show nothing themselves, or the page as a whole shows them.
         case "PollingWaitCallback", "MetadataCallback", "PingOneProtectInitializeCallback", "PingOneProtectEvaluationCallback",
             "SelectIdPCallback":
@@ -81,7 +83,7 @@ struct CallbackView: Sendable {
         case "ConfirmationCallback": confirmation
         case "SelectIdPCallback": providers
         case "DeviceBindingCallback", "DeviceSigningVerifierCallback", "AppIntegrityCallback":
-            errorInput.map { PagePart.button("Go on without", name: $0, value: "Unsupported") } ?? .nothing
+            errorInput.map { PagePart.button(localized(.goOnWithout), name: $0, value: "Unsupported") } ?? .nothing
         default: .nothing
         }
     }
@@ -100,32 +102,33 @@ struct CallbackView: Sendable {
 
     private var message: Markup {
         let text = text("message") ?? ""
+        let shown = PageLanguage.current.nodeText(text)
         switch self.text("messageType") {
-        case "1": return tag("div", ["class": "note warning", "role": "note"]) { tag("p") { text } }
-        case "2": return tag("div", ["class": "note error", "role": "alert"]) { tag("p") { text } }
+        case "1": return tag("div", ["class": "note warning", "role": "note"]) { tag("p") { shown } }
+        case "2": return tag("div", ["class": "note error", "role": "alert"]) { tag("p") { shown } }
         case "4":
             if let codes = facts.recoveryCodes, ShownRecoveryCodes(script: text) == codes { return recovery(codes) }
             guard !facts.explainsScripts else { return .nothing }
-            return tag("p", ["class": "quiet"]) { "This step has a script for browsers. This page runs none but its own." }
+            return tag("p", ["class": "quiet"]) { localized(.scriptNotRun) }
         default:
             // The wait message and the recovery codes are already on the page, so they are not repeated.
             guard text != facts.waitMessage, facts.recoveryCodes?.codes.allSatisfy(text.contains) != true else { return .nothing }
-            guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { text } }
-            return tag("p") { text }
-                + tag("p", ["class": "quiet"]) { "Emails of the development server are in the console." }
+            guard callback.type == "SuspendedTextOutputCallback" else { return tag("p") { shown } }
+            return tag("p") { shown }
+                + tag("p", ["class": "quiet"]) { localized(.emailsInConsole) }
         }
     }
 
     private func recovery(_ codes: ShownRecoveryCodes) -> Markup {
-        tag("p") { "Each of these signs you in once, when your device is gone. You will not see them again." }
+        tag("p") { localized(.recoveryCodesAbout) }
             + tag("ul", ["class": "codes", "id": "codes"]) { for code in codes.codes { tag("li") { tag("code") { code } } } }
             + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
-                tag("button", ["type": "button", "class": "plain", "data-copy": "#codes code"]) { "Copy" }
-                tag("button", ["type": "button", "class": "plain", "data-download": "#codes code"]) { "Download" }
+                PagePart.copyButton("#codes code")
+                tag("button", ["type": "button", "class": "plain", "data-download": "#codes code"]) { localized(.download) }
             }
             + tag("label", ["class": "check"]) {
                 void("input", ["type": "checkbox", "required": "", "autofocus": ""])
-                tag("span") { "I have copied the codes to a safe place" }
+                tag("span") { localized(.recoveryCodesKept) }
             }
     }
 
@@ -164,7 +167,7 @@ struct CallbackView: Sendable {
         let defaultIndex = kept.flatMap { Int($0) }.flatMap { choices.indices.contains($0) ? $0 : nil } ?? number("defaultChoice")
         guard choices.count <= 5 else {
             return tag("div", ["class": "field"]) {
-                tag("label", ["for": id]) { prompt }
+                tag("label", ["for": id]) { shownPrompt }
                 tag("select", ["id": id, "name": id, "autofocus": Markup.flag(isFocused)]) {
                     for (index, choice) in choices.enumerated() {
                         tag("option", ["value": String(index), "selected": Markup.flag(index == defaultIndex)]) { choice }
@@ -173,7 +176,7 @@ struct CallbackView: Sendable {
             }
         }
         return tag("fieldset", ["class": "field"]) {
-            tag("legend") { prompt }
+            tag("legend") { shownPrompt }
             for (index, choice) in choices.enumerated() {
                 tag("label", ["class": "check"]) {
                     void(
@@ -190,24 +193,25 @@ struct CallbackView: Sendable {
 
     private var terms: Markup {
         let day = (text("createDate") ?? "").prefix(10)
-        return tag("div", ["class": "terms", "tabindex": "0", "role": "region", "aria-label": "Terms and conditions"]) {
+        let values = ["version": text("version") ?? "", "day": String(day)]
+        return tag("div", ["class": "terms", "tabindex": "0", "role": "region", "aria-label": localized(.terms)]) {
             for paragraph in (text("terms") ?? "").split(separator: "\n") { tag("p") { String(paragraph) } }
         }
-            + tag("p", ["class": "quiet"]) { "Version \(text("version") ?? "")\(day.isEmpty ? "" : " of \(day)")" }
-            + check("I accept these terms", isOn: kept != nil, isRequired: true)
+            + tag("p", ["class": "quiet"]) { localized(day.isEmpty ? .termsVersion : .termsVersionOf, values) }
+            + check(localized(.acceptTerms), isOn: kept != nil, isRequired: true)
     }
 
     private var consent: Markup {
         tag("p") { text("message") ?? "" }
             + tag("dl") {
-                tag("dt") { "With" }
+                tag("dt") { localized(.consentWith) }
                 tag("dd") { text("displayName") ?? text("name") ?? "" }
-                tag("dt") { "What" }
+                tag("dt") { localized(.consentWhat) }
                 tag("dd") { texts("fields").joined(separator: ", ") }
-                tag("dt") { "Access" }
+                tag("dt") { localized(.consentAccess) }
                 tag("dd") { text("accessLevel") ?? "" }
             }
-            + check("I agree", isOn: kept != nil, isRequired: callback.output("isRequired")?.bool ?? false)
+            + check(localized(.agree), isOn: kept != nil, isRequired: callback.output("isRequired")?.bool ?? false)
     }
 
     private var confirmation: Markup {
@@ -228,12 +232,13 @@ struct CallbackView: Sendable {
     ///
     /// The value is the index of the label; without labels, AM's standard labels and constants are used.
     private static func options(_ labels: [String], type: Int) -> [(String, Int)] {
-        guard labels.isEmpty else { return labels.enumerated().map { ($1, $0) } }
+        guard labels.isEmpty else { return labels.enumerated().map { (PageLanguage.current.nodeText($1), $0) } }
+        let (yes, no, ok, cancel) = (localized(.yes), localized(.no), localized(.ok), localized(.cancel))
         switch type {
-        case 0: return [("Yes", 0), ("No", 1)]
-        case 1: return [("Yes", 0), ("No", 1), ("Cancel", 2)]
-        case 2: return [("OK", 3), ("Cancel", 2)]
-        default: return [("OK", 3)]
+        case 0: return [(yes, 0), (no, 1)]
+        case 1: return [(yes, 0), (no, 1), (cancel, 2)]
+        case 2: return [(ok, 3), (cancel, 2)]
+        default: return [(ok, 3)]
         }
     }
 
@@ -248,7 +253,12 @@ struct CallbackView: Sendable {
                         "type": "submit", "name": id, "value": name, "formnovalidate": Markup.flag(!isLocal),
                         "class": isLocal ? nil : "plain",
                     ]
-                ) { known ?? (isLocal ? "Continue here" : "Continue with \(name.prefix(1).uppercased() + name.dropFirst())") }
+                ) {
+                    known
+                        ?? (isLocal
+                            ? localized(.continueHere)
+                            : localized(.continueWith, ["provider": name.prefix(1).uppercased() + name.dropFirst()]))
+                }
             }
         }.reduce(.nothing, +)
     }

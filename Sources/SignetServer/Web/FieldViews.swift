@@ -6,7 +6,7 @@ struct FieldView: Sendable {
 
     var markup: Markup {
         tag("div", ["class": "field"]) {
-            tag("label", ["for": view.id]) { view.prompt }
+            tag("label", ["for": view.id]) { view.shownPrompt }
             void("input", attributes + kind)
             view.errorList
         }
@@ -67,8 +67,8 @@ struct QuestionView: Sendable {
         let questions = (view.callback.output("predefinedQuestions")?.array ?? []).compactMap(\.string)
         let allowsOwn = view.callback.output("allowUserDefinedQuestions")?.bool ?? false
         return tag("fieldset", ["class": "field"]) {
-            tag("legend") { view.prompt }
-            tag("label", ["for": question]) { allowsOwn ? "Question: choose one, or write your own" : "Question" }
+            tag("legend") { view.shownPrompt }
+            tag("label", ["for": question]) { localized(allowsOwn ? .questionOrOwn : .question) }
             if allowsOwn {
                 void(
                     "input",
@@ -84,7 +84,7 @@ struct QuestionView: Sendable {
                     }
                 }
             }
-            tag("label", ["for": answer]) { "Answer" }
+            tag("label", ["for": answer]) { localized(.answer) }
             void("input", ["id": answer, "name": answer, "required": "", "autocomplete": "off"])
         }
     }
@@ -100,10 +100,10 @@ struct RegistrationView: Sendable {
 
     var markup: Markup {
         picture
-            + tag("p", ["class": "open"]) { tag("a", ["href": uri, "class": "button plain"]) { "Open on this device" } }
+            + tag("p", ["class": "open"]) { tag("a", ["href": uri, "class": "button plain"]) { localized(.openOnDevice) } }
             + (typedSecret.map { manual($0) } ?? .nothing)
             + tag("details") {
-                tag("summary") { "The link as text" }
+                tag("summary") { localized(.linkAsText) }
                 tag("code", ["id": "registration"]) { uri }
             }
     }
@@ -122,13 +122,13 @@ struct RegistrationView: Sendable {
 
     private func manual(_ secret: String) -> Markup {
         tag("details") {
-            tag("summary") { "Cannot scan it? Type the secret" }
+            tag("summary") { localized(.typeSecret) }
             tag("p") { tag("code", ["id": "secret", "class": "secret"]) { secret } }
             tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
-                tag("button", ["type": "button", "class": "plain", "data-copy": "#secret"]) { "Copy" }
+                PagePart.copyButton("#secret")
             }
             tag("p", ["class": "quiet"]) {
-                uri.hasPrefix("otpauth://hotp") ? "The codes are based on a counter." : "The codes are based on time."
+                localized(uri.hasPrefix("otpauth://hotp") ? .codesByCounter : .codesByTime)
             }
         }
     }
@@ -139,7 +139,7 @@ struct RegistrationView: Sendable {
             return tag("figure", ["class": "code"]) { Self.drawing(of: code) }
         } catch {
             return tag("p", ["class": "note warning", "role": "note"]) {
-                "The link of this account is longer than a QR code holds: \(error.byteCount) bytes. Open it on this device, or copy it."
+                localized(.qrCodeTooLong, ["count": String(error.byteCount)])
             }
         }
     }
@@ -156,7 +156,7 @@ struct RegistrationView: Sendable {
                 // Whole pixels for each module.
                 "viewBox": "0 0 \(side) \(side)", "width": String(side * max(3, 320 / side)), "shape-rendering": "crispEdges",
                 "role": "img",
-                "aria-label": "QR code that adds your authenticator",
+                "aria-label": localized(.qrCode),
             ]
         ) {
             tag("rect", ["width": String(side), "height": String(side), "fill": "#fff"])
@@ -174,13 +174,13 @@ struct OtherView: Sendable {
     var markup: Markup {
         switch view.callback.type {
         case "DeviceBindingCallback", "DeviceSigningVerifierCallback", "AppIntegrityCallback":
-            tag("p") { view.text("title") ?? "This step needs an app." }
-                + tag("p", ["class": "quiet"]) { "Only an app on a device can do this, with a key that never leaves it." }
+            tag("p") { view.text("title") ?? localized(.needsApp) }
+                + tag("p", ["class": "quiet"]) { localized(.onlyOnDevice) }
         case "DeviceProfileCallback": tag("p") { view.text("message") ?? "" }
         case "RedirectCallback": redirect
         case "ReCaptchaCallback", "ReCaptchaEnterpriseCallback":
             tag("p", ["class": "quiet"]) {
-                "Google's reCAPTCHA does not run on this page, because the page loads nothing from other sites."
+                localized(.noReCaptcha)
             } + fields
         default: outputs + fields
         }
@@ -188,7 +188,7 @@ struct OtherView: Sendable {
 
     private var redirect: Markup {
         guard let address = view.text("redirectUrl"), let origin = CSPSource(address)?.origin else { return outputs }
-        return tag("p") { "This step goes on elsewhere:" }
+        return tag("p") { localized(.goesOnElsewhere) }
             + tag("p") {
                 tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { origin }
             }
@@ -196,7 +196,7 @@ struct OtherView: Sendable {
 
     /// The outputs with their names.
     private var outputs: Markup {
-        tag("p", ["class": "quiet"]) { "\(view.callback.type): this page has no better way to show it." }
+        tag("p", ["class": "quiet"]) { localized(.unknownCallback, ["type": view.callback.type]) }
             + tag("dl") {
                 for output in view.callback.output {
                     tag("dt") { output.name }

@@ -14,10 +14,11 @@ extension HTMLPage {
         _ fields: [(name: String, value: String)], of client: RegisteredClient, to redirectURI: String
     ) -> HTMLPage {
         HTMLPage(
-            title: "Back to \(client.shownName)", purpose: "Your browser sends the answer of this server to \(client.shownName).",
+            title: localized(.backTo, ["client": client.shownName]),
+            purpose: localized(.answerIsSent, ["client": client.shownName]),
             content: tag("form", ["method": "post", "action": redirectURI, "data-submit": ""]) {
                 for (name, value) in fields { PagePart.hidden(name, value) }
-                tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
+                tag("div", ["class": "buttons"]) { PagePart.button(localized(.continueLabel)) }
             },
             formTargets: CSPSource(redirectURI).map { [$0.text] } ?? [], referrerPolicy: "strict-origin")
     }

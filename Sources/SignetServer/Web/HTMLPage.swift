@@ -35,7 +35,8 @@ struct HTMLPage: Sendable {
 
     private func document(_ contextPath: String, _ configuration: ServerConfiguration) -> Markup {
         let issuer = configuration.issuer
-        return tag("html", ["lang": "en"]) {
+        let language = PageLanguage.current
+        return tag("html", ["lang": language.tag.text, "dir": language.tag.isRightToLeft ? "rtl" : nil]) {
             tag("head") {
                 void("meta", ["charset": "utf-8"])
                 void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
@@ -67,7 +68,7 @@ struct HTMLPage: Sendable {
                     if let purpose { tag("p", ["class": "purpose"]) { purpose } }
                     content
                 }
-                tag("footer") { "A Signet server for development and tests" }
+                tag("footer") { localized(.footer) }
             }
         }
     }
@@ -176,6 +177,19 @@ enum PagePart {
 
     static func link(_ label: String, to address: String) -> Markup {
         tag("div", ["class": "buttons"]) { tag("a", ["href": address, "class": "button"]) { label } }
+    }
+
+    /// Returns a button that copies the text of elements.
+    ///
+    /// The page's script shows in it that it has copied the text, or that the browser does not allow it.
+    static func copyButton(_ selector: String) -> Markup {
+        tag(
+            "button",
+            [
+                "type": "button", "class": "plain", "data-copy": selector, "data-copied": localized(.copied),
+                "data-refused": localized(.copyRefused),
+            ]
+        ) { localized(.copy) }
     }
 
     /// Returns an important message, which gets the focus.

@@ -108,7 +108,7 @@ struct LoginController: Sendable {
         guard refusal == .noSuchJourney else { return refusal.page(again: again) }
         let kept = flow.query.split(separator: "&").filter { $0.hasPrefix("realm=") || $0.hasPrefix("goto=") }
         let query = kept.joined(separator: "&")
-        return refusal.page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"), label: "Sign in")
+        return refusal.page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"), label: .signIn)
     }
 
     /// Returns the page for a login flow that is over or belongs to another browser, with a link that starts the login again.
@@ -125,10 +125,10 @@ struct LoginController: Sendable {
         }
         var page = APIError(
             .notFound,
-            "This sign-in has ended, or it was started in another browser. Allow cookies for this site and start again."
+            localized(.signInOver)
         )
         .page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"))
-        page.title = "There is nothing here"
+        page.title = localized(.nothingHere)
         return page.response(at: server)
     }
 
@@ -138,10 +138,10 @@ struct LoginController: Sendable {
 
     private func invitation(_ form: FormHandle) -> HTMLPage {
         HTMLPage(
-            title: "Go on signing in",
-            content: tag("p") { "You followed the link of an email. It works once." }
+            title: localized(.goOnSigningIn),
+            content: tag("p") { localized(.linkFollowed) }
                 + form.markup(stage: nil) {
-                    tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
+                    tag("div", ["class": "buttons"]) { PagePart.button(localized(.continueLabel)) }
                 })
     }
 
@@ -272,7 +272,7 @@ extension ServerContext {
 extension Request {
     /// The parameters of a login URL that start the same flow again.
     private static let loginParameters: Set = [
-        "realm", "goto", "authIndexType", "authIndexValue", "service", "ForceAuth", "noSession",
+        "realm", "goto", "authIndexType", "authIndexValue", "service", "ForceAuth", "noSession", "ui_locales",
     ]
 
     /// Returns the known parameters of a login URL as received, each once, because a flow stores them.
@@ -319,7 +319,7 @@ extension HTMLPage {
         page.purpose = destination?.client.map { id in
             let client = destination?.clientRealm.flatMap { server.clients[ClientKey(realm: $0, id: id)] }
             page.clientLogo = client?.logo
-            return "To go on to \(client?.shownName ?? id)"
+            return localized(.toContinue, ["client": client?.shownName ?? id])
         }
         return page
     }
@@ -350,36 +350,33 @@ extension APIError {
     ///   - again: The address of a link; nil for no link.
     ///   - label: The text of the link.
     /// - Returns: A page with the status of the error.
-    func page(again: String?, label: String = "Try again") -> HTMLPage {
+    func page(again: String?, label: PageText = .tryAgain) -> HTMLPage {
         let (title, text) = explanation
         return HTMLPage(
             title: title, status: status,
-            content: PagePart.alert(text) + policies + (again.map { PagePart.link(label, to: $0) } ?? .nothing),
+            content: PagePart.alert(text) + policies + (again.map { PagePart.link(localized(label), to: $0) } ?? .nothing),
             headers: headers)
     }
 
     private var explanation: (String, String) {
         if self == .noSuchJourney {
-            return ("There is no such journey", "This server has no journey of that name in this realm.")
+            return (localized(.noSuchJourney), localized(.noSuchJourneyAbout))
         }
-        if isTimeout { return ("Time is up", "The sign-in took too long, so it ended.") }
+        if isTimeout { return (localized(.timeIsUp), localized(.timeIsUpAbout)) }
         if self == .suspensionNotFound {
-            return ("The link is invalid", "A link in an email works once and for a limited time. Sign in again to get another.")
+            return (localized(.linkInvalid), localized(.linkInvalidAbout))
         }
-        if self == .lockedOut { return ("Locked", "This account is locked. An administrator can unlock it.") }
+        if self == .lockedOut { return (localized(.locked), localized(.lockedAbout)) }
         if self == .authenticationError {
-            return ("That did not work", "The message to your device could not be sent. Try again later.")
+            return (localized(.didNotWork), localized(.messageNotSent))
         }
-        if status == .unauthorized, let text = SignInFailure.text(reason) {
-            return ("Not signed in", message == "Login failure" ? text : "\(text) \(message)")
+        if status == .unauthorized, let text = SignInFailure.text(reason).map({ localized($0) }) {
+            return (localized(.notSignedIn), message == "Login failure" ? text : "\(text) \(message)")
         }
         if message == "Login failure" {
-            return (
-                "Not signed in",
-                "You could not be signed in: what was entered is not right, or your device said no, or did not answer in time."
-            )
+            return (localized(.notSignedIn), localized(.notSignedInAbout))
         }
-        return (status == .notFound ? "There is nothing here" : "That did not work", message)
+        return (localized(status == .notFound ? .nothingHere : .didNotWork), message)
     }
 
     /// The list of policies that a value does not comply with.
@@ -390,7 +387,7 @@ extension APIError {
         guard !failures.isEmpty else { return .nothing }
         return tag("ul", ["class": "errors"]) {
             for (property, requirement) in failures {
-                tag("li") { "\(property): \(PolicyRequirement.sentence(for: requirement))" }
+                tag("li") { "\(property): \(PageLanguage.current.instruction(for: requirement))" }
             }
         }
     }

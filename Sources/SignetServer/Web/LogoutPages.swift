@@ -13,18 +13,18 @@ extension HTMLPage {
         _ user: UserKey, action: String, hidden: [(name: String, value: String)], to target: LogoutReturn?
     ) -> HTMLPage {
         HTMLPage(
-            title: "Sign out?",
-            content: tag("p") { "You are signed in as \(user.name)." }
+            title: localized(.signOutQuestion),
+            content: tag("p") { localized(.signedInAs, ["user": user.name]) }
                 + tag("p") {
                     if let target {
-                        "When you sign out, you return to \(target.clientID)."
+                        localized(.signOutReturns, ["client": target.clientID])
                     } else {
-                        "When you sign out, apps that use this sign-in ask you to sign in again."
+                        localized(.signOutAbout)
                     }
                 }
                 + tag("form", ["method": "post", "action": action]) {
                     for (name, value) in hidden { PagePart.hidden(name, value) }
-                    tag("div", ["class": "buttons"]) { PagePart.button("Sign out") }
+                    tag("div", ["class": "buttons"]) { PagePart.button(localized(.signOut)) }
                 },
             formTargets: target.flatMap { CSPSource($0.address) }.map { [$0.text] } ?? [])
     }
@@ -36,8 +36,9 @@ extension HTMLPage {
     /// - Returns: The page, with a link to sign in again.
     static func signedOut(_ headers: HTTPFields = [:], signInAt: String) -> HTMLPage {
         HTMLPage(
-            title: "You have signed out",
-            content: tag("p") { "Your session has ended." } + PagePart.link("Sign in again", to: signInAt), headers: headers)
+            title: localized(.signedOut),
+            content: tag("p") { localized(.sessionEnded) } + PagePart.link(localized(.signInAgain), to: signInAt),
+            headers: headers)
     }
 
     /// Returns the page for a logout without a session.
@@ -45,8 +46,8 @@ extension HTMLPage {
     /// - Returns: The page.
     static func notSignedIn(returningTo target: LogoutReturn?) -> HTMLPage {
         HTMLPage(
-            title: "You are not signed in",
-            content: tag("p") { "There is no session in this browser." }
-                + (target.map { PagePart.link("Return to \($0.clientID)", to: $0.address) } ?? .nothing))
+            title: localized(.youAreNotSignedIn),
+            content: tag("p") { localized(.noSession) }
+                + (target.map { PagePart.link(localized(.returnTo, ["client": $0.clientID]), to: $0.address) } ?? .nothing))
     }
 }

@@ -8,9 +8,9 @@ extension HTMLPage {
     /// - Returns: A page with the status of the error and a link to the login page.
     static func notFound(_ error: APIError, signInAt: String) -> HTMLPage {
         HTMLPage(
-            title: "There is nothing here", status: error.status,
-            content: PagePart.alert(error == .resourceNotFound ? "There is no such page." : error.message)
-                + PagePart.link("Sign in", to: signInAt),
+            title: localized(.nothingHere), status: error.status,
+            content: PagePart.alert(error == .resourceNotFound ? localized(.noSuchPage) : error.message)
+                + PagePart.link(localized(.signIn), to: signInAt),
             headers: error.headers)
     }
 }

@@ -54,5 +54,7 @@ extension PushMessageRecord {
     private static var maxResends: Int { 3 }
 
     /// Returns true when the message waits for its answer, and was not sent too often.
-    func canBeResent(at now: Date) -> Bool { state == .waiting && isWithdrawn != true && now < deadline && (resends ?? 0) < Self.maxResends }
+    func canBeResent(at now: Date) -> Bool {
+        state == .waiting && isWithdrawn != true && now < deadline && (resends ?? 0) < Self.maxResends
+    }
 }

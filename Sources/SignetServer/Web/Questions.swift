@@ -14,21 +14,21 @@ extension HTMLPage {
         target: String
     ) -> HTMLPage {
         HTMLPage(
-            title: "Allow \(client.shownName)?",
+            title: localized(.allowQuestion, ["client": client.shownName]),
             clientLogo: client.logo,
-            content: list(scopes, claims, "\(client.shownName) asks to be allowed:")
-                + tag("p", ["class": "quiet"]) { "You are signed in as \(user.name)." } + question(hidden, saves: true),
+            content: list(scopes, claims, localized(.asksToBeAllowed, ["client": client.shownName]))
+                + tag("p", ["class": "quiet"]) { localized(.signedInAs, ["user": user.name]) } + question(hidden, saves: true),
             formTargets: CSPSource(target).map { [$0.text] } ?? [])
     }
 
     /// Returns the page that asks for the user code that a device shows.
     static func deviceCode(isWrong: Bool) -> HTMLPage {
         HTMLPage(
-            title: "Connect a device",
-            content: (isWrong ? PagePart.alert("There is no such code, or it has expired.") : .nothing)
+            title: localized(.connectDevice),
+            content: (isWrong ? PagePart.alert(localized(.noSuchDeviceCode)) : .nothing)
                 + tag("form", ["method": "get"]) {
                     tag("div", ["class": "field"]) {
-                        tag("label", ["for": "user_code"]) { "Code on the device" }
+                        tag("label", ["for": "user_code"]) { localized(.deviceCode) }
                         void(
                             "input",
                             [
@@ -36,43 +36,43 @@ extension HTMLPage {
                                 "autocapitalize": "characters", "spellcheck": "false", "autofocus": Markup.flag(!isWrong),
                             ])
                     }
-                    tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
+                    tag("div", ["class": "buttons"]) { PagePart.button(localized(.continueLabel)) }
                 })
     }
 
     /// Returns the page that asks the user to allow the request of a device.
     static func device(_ device: DeviceAuthorization, shownName: String, csrf: String) -> HTMLPage {
         HTMLPage(
-            title: "Allow \(shownName)?",
-            content: tag("p") { "A device shows this code. Allow it only if it is the one that you see:" }
-                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, [], "It asks to be allowed:")
+            title: localized(.allowQuestion, ["client": shownName]),
+            content: tag("p") { localized(.deviceShowsCode) }
+                + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, [], localized(.deviceAsks))
                 + question([("csrf", csrf), ("user_code", device.userCode)], saves: false))
     }
 
     static func deviceAnswered(_ isAllowed: Bool) -> HTMLPage {
         HTMLPage(
-            title: isAllowed ? "Allowed" : "Denied", content: tag("p") { "You can go back to your device now." })
+            title: localized(isAllowed ? .allowed : .denied), content: tag("p") { localized(.goBackToDevice) })
     }
 
     private static func list(_ scopes: [String], _ claims: [String], _ introduction: String) -> Markup {
         guard !scopes.isEmpty || !claims.isEmpty else {
-            return tag("p") { "It asks for everything that it is registered for." }
+            return tag("p") { localized(.asksForAll) }
         }
         return tag("p") { introduction }
             + tag("ul") {
                 for scope in scopes { tag("li") { meaning(of: scope) } }
-                for claim in claims { tag("li") { "to read the attribute \(claim)" } }
+                for claim in claims { tag("li") { localized(.readAttribute, ["name": claim]) } }
             }
     }
 
     /// Returns the meaning of a standard scope (OpenID Connect Core 1.0 section 5.4), or the name of any other scope.
     private static func meaning(of scope: String) -> String {
         switch scope {
-        case "openid": "your identity (openid)"
-        case "profile": "to read your name and profile (profile)"
-        case "email": "to read your email address (email)"
-        case "address": "to read your postal address (address)"
-        case "phone": "to read your telephone number (phone)"
+        case "openid": localized(.scopeOpenID)
+        case "profile": localized(.scopeProfile)
+        case "email": localized(.scopeEmail)
+        case "address": localized(.scopeAddress)
+        case "phone": localized(.scopePhone)
         default: scope
         }
     }
@@ -83,12 +83,12 @@ extension HTMLPage {
             if saves {
                 tag("label", ["class": "check"]) {
                     void("input", ["type": "checkbox", "name": "save_consent", "value": "on"])
-                    tag("span") { "Do not ask me again" }
+                    tag("span") { localized(.doNotAskAgain) }
                 }
             }
             tag("div", ["class": "buttons"]) {
-                PagePart.button("Allow", name: "decision", value: "allow")
-                PagePart.button("Deny", name: "decision", value: "deny", isMain: false)
+                PagePart.button(localized(.allow), name: "decision", value: "allow")
+                PagePart.button(localized(.deny), name: "decision", value: "deny", isMain: false)
             }
         }
     }

@@ -32,24 +32,24 @@ struct SessionPageController: Sendable {
         }
         let action = "\(server.contextPath)/XUI/logout?realm=\(realm.description.percentEncoded())"
         return HTMLPage(
-            title: "You are signed in",
+            title: localized(.signedIn),
             content: tag("dl") {
-                tag("dt") { "Name" }
+                tag("dt") { localized(.sessionName) }
                 tag("dd") { session.user.name }
-                tag("dt") { "Realm" }
+                tag("dt") { localized(.sessionRealm) }
                 tag("dd") { realm.description }
-                tag("dt") { "Journeys" }
+                tag("dt") { localized(.sessionJourneys) }
                 tag("dd") { session.trees.sorted().joined(separator: ", ") }
-                tag("dt") { "Signed in" }
+                tag("dt") { localized(.sessionStart) }
                 tag("dd") { Self.time(session.authenticatedAt) }
-                tag("dt") { "Good until" }
+                tag("dt") { localized(.sessionEnd) }
                 tag("dd") { Self.time(session.end) }
-                tag("dt") { "Unused until" }
+                tag("dt") { localized(.sessionIdleEnd) }
                 tag("dd") { Self.time(session.idleEnd) }
             }
                 + tag("form", ["method": "post", "action": action]) {
                     PagePart.hidden("csrf", csrf)
-                    tag("div", ["class": "buttons"]) { PagePart.button("Sign out", isMain: false) }
+                    tag("div", ["class": "buttons"]) { PagePart.button(localized(.signOut), isMain: false) }
                 }
         ).response(at: server)
     }
@@ -78,9 +78,9 @@ struct SessionPageController: Sendable {
     /// Returns the page for a browser without a session.
     static func none(_ login: String) -> HTMLPage {
         HTMLPage(
-            title: "You are not signed in",
-            content: tag("p") { "There is no session in this browser." }
-                + PagePart.link("Sign in", to: login))
+            title: localized(.youAreNotSignedIn),
+            content: tag("p") { localized(.noSession) }
+                + PagePart.link(localized(.signIn), to: login))
     }
 
     /// Returns a time in UTC with a precision of one second.

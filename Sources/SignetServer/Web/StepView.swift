@@ -30,32 +30,32 @@ struct StepView: Sendable {
 
     private var pickerLink: Markup {
         guard let picker else { return .nothing }
-        return tag("p", ["class": "quiet picker"]) { tag("a", ["href": picker]) { "Choose a user for a test" } }
+        return tag("p", ["class": "quiet picker"]) { tag("a", ["href": picker]) { localized(.chooseTestUser) } }
     }
 
     // MARK: Texts
 
     private var title: String {
-        if let header = step.header, !header.isEmpty { return header }
-        if facts.challengeNumber != nil { return "Choose this number" }
-        if facts.registration != nil { return "Add your device" }
-        if facts.recoveryCodes != nil { return "Your recovery codes" }
-        if let webAuthn = facts.webAuthn { return webAuthn.createsPasskey ? "Create a passkey" : "Use a passkey" }
-        if step.callback("SuspendedTextOutputCallback") != nil { return "Look in your mail" }
+        if let header = step.header, !header.isEmpty { return PageLanguage.current.nodeText(header) }
+        if facts.challengeNumber != nil { return localized(.chooseNumber) }
+        if facts.registration != nil { return localized(.addDevice) }
+        if facts.recoveryCodes != nil { return localized(.yourRecoveryCodes) }
+        if let webAuthn = facts.webAuthn { return localized(webAuthn.createsPasskey ? .createPasskey : .usePasskey) }
+        if step.callback("SuspendedTextOutputCallback") != nil { return localized(.lookInMail) }
         let fields = views.filter(\.isField)
         if !fields.isEmpty, fields.allSatisfy(\.asksQuestion) {
-            return fields.count == 1 ? "Answer your question" : "Answer your questions"
+            return localized(fields.count == 1 ? .answerQuestion : .answerQuestions)
         }
         if let view = fields.first(where: \.asksCode) {
-            return view.asksRecoveryCode ? "Use a recovery code" : "Enter your code"
+            return localized(view.asksRecoveryCode ? .useRecoveryCode : .enterCode)
         }
-        if push != nil { return "Approve on your device" }
-        return wait != nil ? "Please wait" : "Sign in"
+        if push != nil { return localized(.approveOnDevice) }
+        return localized(wait != nil ? .pleaseWait : .signIn)
     }
 
     private var description: Markup {
         guard let description = step.description, !description.isEmpty else { return .nothing }
-        return tag("p", ["class": "quiet"]) { description }
+        return tag("p", ["class": "quiet"]) { PageLanguage.current.nodeText(description) }
     }
 
     /// The message that the last answer was not accepted, unless the step itself says why.
@@ -68,17 +68,17 @@ struct StepView: Sendable {
     /// The text for a page that comes again.
     private func repetitionText(_ views: [CallbackView]) -> String {
         if views.contains(where: \.asksRecoveryCode) {
-            return "The recovery code is wrong, or it was used before. Enter another one."
+            return localized(.recoveryCodeRejected)
         }
-        if views.contains(where: \.asksCode) { return "The code is wrong, or it was used before. Enter another one." }
+        if views.contains(where: \.asksCode) { return localized(.codeRejected) }
         if views.contains(where: \.asksPassword) {
             let asksName = views.contains { $0.callback.type == "NameCallback" }
-            return asksName ? "The user name or the password is wrong. Try again." : "The password is wrong. Try again."
+            return localized(asksName ? .credentialsRejected : .passwordRejected)
         }
         if views.contains(where: \.isField), views.filter(\.isField).allSatisfy(\.asksQuestion) {
-            return "An answer is wrong. Try again."
+            return localized(.answerRejected)
         }
-        return "That was not accepted. Check what you entered, and try again."
+        return localized(.inputRejected)
     }
 
     /// The summary of all errors at the top of the page, with a link to each field.
@@ -88,11 +88,11 @@ struct StepView: Sendable {
         return tag(
             "div", ["class": "note error", "role": "alert", "tabindex": "-1", "autofocus": "", "aria-labelledby": "summary"]
         ) {
-            tag("p", ["id": "summary"]) { "Please look at this again:" }
+            tag("p", ["id": "summary"]) { localized(.lookAgain) }
             tag("ul") {
                 for view in wrong {
                     tag("li") {
-                        tag("a", ["href": "#\(view.id)"]) { "\(view.prompt): \(view.errors.joined(separator: " "))" }
+                        tag("a", ["href": "#\(view.id)"]) { "\(view.shownPrompt): \(view.errors.joined(separator: " "))" }
                     }
                 }
             }
@@ -125,7 +125,7 @@ struct StepView: Sendable {
             let shown = views.map(\.markup).reduce(.nothing, +)
             shown
             if shown.isInvisible, buttons == .nothing, wait == nil, facts.webAuthn == nil {
-                tag("p") { "There is nothing to do here but to go on." }
+                tag("p") { localized(.nothingToDo) }
             }
             if wait != nil { waiting }
             if facts.webAuthn != nil { passkey }
@@ -141,8 +141,10 @@ struct StepView: Sendable {
     /// The buttons of a page that waits for a device: to send the message again, and to start over.
     private func pushButtons(_ push: PushWait) -> Markup {
         tag("div", ["class": "buttons"]) {
-            if push.canBeResent { PagePart.button("Send it again", name: LoginFlow.resendInput, value: "true", isMain: false) }
-            tag("a", ["href": again, "class": "button plain"]) { "Cancel" }
+            if push.canBeResent {
+                PagePart.button(localized(.sendAgain), name: LoginFlow.resendInput, value: "true", isMain: false)
+            }
+            tag("a", ["href": again, "class": "button plain"]) { localized(.cancel) }
         }
     }
 
@@ -161,7 +163,17 @@ struct StepView: Sendable {
         return wait == nil || views.contains(where: \.isField)
     }
 
-    private var label: String { views.contains(where: \.asksPassword) ? "Sign in" : "Continue" }
+    /// The label of the button: that of the stage, which PingOne AIC stores as JSON with `submitButtonText` by language.
+    private var label: String {
+        let stage = step.pageStage.flatMap { try? JSON.value(of: $0.utf8) }
+        if let given = stage?["submitButtonText"].flatMap({ LocalizedText($0) }) {
+            let text = given.text(for: PageLanguage.current.preferences)
+            if !text.isEmpty { return text }
+        }
+        return standardLabel
+    }
+
+    private var standardLabel: String { localized(views.contains(where: \.asksPassword) ? .signIn : .continueLabel) }
 
     /// The script of the page requests the passkey.
     ///
@@ -171,34 +183,27 @@ struct StepView: Sendable {
         return tag("p", ["hidden": "", "data-scripted": ""]) { passkeyExplanation }
             + (autofills ? autofillField : .nothing)
             + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
-                tag("p") {
-                    "Passkeys do not work at this address. Open the page under the name that they are made for, for example "
-                        + "localhost in place of 127.0.0.1."
-                }
+                tag("p") { localized(.passkeyAddress) }
             }
             + tag("noscript") {
-                tag("p") { "A passkey needs scripts, and this browser runs none." }
+                tag("p") { localized(.passkeyNeedsScripts) }
                 tag("div", ["class": "buttons"]) {
-                    PagePart.button("Go on without", name: facts.webAuthn?.input, value: "unsupported", isMain: false)
+                    PagePart.button(localized(.goOnWithout), name: facts.webAuthn?.input, value: "unsupported", isMain: false)
                 }
             }
             + tag("div", ["class": "buttons", "hidden": "", "data-scripted": ""]) {
                 tag("button", ["type": "button", "data-start": "", "autofocus": Markup.flag(!autofills)]) {
-                    creates ? "Create a passkey" : "Use a passkey"
+                    localized(creates ? .createPasskey : .usePasskey)
                 }
-                tag("button", ["type": "button", "class": "plain", "data-skip": ""]) { "Go on without" }
+                tag("button", ["type": "button", "class": "plain", "data-skip": ""]) { localized(.goOnWithout) }
             }
     }
 
     private var passkeyExplanation: String {
         guard let webAuthn = facts.webAuthn, !webAuthn.createsPasskey else {
-            return
-                "With a passkey you sign in without a password: with your fingerprint, your face or the lock of your device. Your "
-                + "browser or your device will ask you where to keep it."
+            return localized(.passkeyAbout)
         }
-        return webAuthn.findsUser
-            ? "Your browser shows the passkeys that it has for this site. You need no user name."
-            : "Your browser or your device will ask you for it."
+        return localized(webAuthn.findsUser ? .passkeyFinds : .passkeyAsks)
     }
 
     /// The field in which the browser offers passkeys.
@@ -206,7 +211,7 @@ struct StepView: Sendable {
     /// It has no name, so it is not sent.
     private var autofillField: Markup {
         tag("div", ["class": "field", "hidden": "", "data-autofill": ""]) {
-            tag("label", ["for": "autofill"]) { "User name" }
+            tag("label", ["for": "autofill"]) { localized(.userName) }
             void(
                 "input",
                 [
@@ -218,8 +223,8 @@ struct StepView: Sendable {
 
     private var waiting: Markup {
         guard let push else { return waitLine }
-        let whose = push.user.isEmpty ? "" : " of \(push.user)"
-        return tag("p") { "Approve the sign-in\(whose) on your device." } + waitLine
+        let text = push.user.isEmpty ? localized(.approveSignIn) : localized(.approveSignInOf, ["user": push.user])
+        return tag("p") { text } + waitLine
     }
 
     private var waitLine: Markup {
@@ -231,7 +236,7 @@ struct StepView: Sendable {
             ]
         ) {
             tag("span", ["class": "pulse", "aria-hidden": "true"])
-            tag("span") { facts.waitMessage ?? "Waiting" }
+            tag("span") { facts.waitMessage.map { PageLanguage.current.nodeText($0) } ?? localized(.waiting) }
             if let push { timeLeft(push.secondsLeft) }
         }
     }

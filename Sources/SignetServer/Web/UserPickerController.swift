@@ -29,7 +29,9 @@ struct UserPickerController: Sendable {
         let limit = ConsoleFacts.rows
         let value = RandomID.token()
         let (users, csrf, cookie) = try await server.store.read(skippingUnreadableRows: true) { tx in
-            let users = try tx.directory.users(ConsoleFacts.maxCounted).filter { $0.realm == realm }.prefix(limit)
+            // An administrator gets no session here.
+            let users = try tx.directory.users(ConsoleFacts.maxCounted)
+                .filter { $0.realm == realm && !tx.directory.isAdministrator($0) }.prefix(limit)
                 .map { (name: $0.name, isLocked: try tx.directory[$0]?.isLocked ?? false) }
             return (users, tx.mac("picker \(value)"), SessionCookie(tx.time))
         }
@@ -45,15 +47,15 @@ struct UserPickerController: Sendable {
                                 "type": "submit", "name": "user", "value": user.name, "class": "plain",
                                 "disabled": Markup.flag(user.isLocked),
                             ]
-                        ) { user.isLocked ? "\(user.name) (locked)" : user.name }
+                        ) { user.isLocked ? localized(.userLocked, ["user": user.name]) : user.name }
                     }
                 }
             }
         }
         var page = HTMLPage(
-            title: "Choose a user",
-            purpose: "For tests: you are signed in without a password.",
-            content: users.isEmpty ? tag("p") { "There are no users in the realm \(realm)." } : list)
+            title: localized(.chooseUser),
+            purpose: localized(.chooseUserAbout),
+            content: users.isEmpty ? tag("p") { localized(.noUsers, ["realm": realm.description]) } : list)
         page.formTargets = try await destination(request, realm)?.formTargets ?? []
         let path = cookie.isSecure ? "/" : "\(server.contextPath)/XUI"
         page.headers.append(cookie.own(cookie.hostPrefix + Self.cookieName, value, path: path, sameSite: "Strict"))

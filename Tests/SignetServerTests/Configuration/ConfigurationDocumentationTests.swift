@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The configuration reference (docs/reference/configuration.md)")
+@Suite("The configuration reference (docs/reference/configuration.md)", .serialized)
 struct ConfigurationDocumentationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -39,6 +39,24 @@ struct ConfigurationDocumentationTests {
         let start = try #require(text.firstRange(of: Self.begin)).upperBound
         let stop = try #require(text.firstRange(of: Self.end)).lowerBound
         let expected = "\n" + NodeType.all.map(section).joined()
+        if ProcessInfo.processInfo.environment["SIGNET_WRITE_DOCS"] != nil {
+            try (text[..<start] + expected + text[stop...]).write(to: Self.page, atomically: true, encoding: .utf8)
+            return
+        }
+        #expect(text[start..<stop] == expected)
+    }
+
+    private static let beginOfSentences =
+        "<!-- The sentences, generated from the code: SIGNET_WRITE_DOCS=1 make test TEST_ARGS='--filter ConfigurationDocumentation' -->\n"
+    private static let endOfSentences = "<!-- End of the sentences. -->\n"
+
+    @Test("The configuration reference has every sentence of the pages with its name")
+    func sentencesAreListed() throws {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let start = try #require(text.firstRange(of: Self.beginOfSentences)).upperBound
+        let stop = try #require(text.firstRange(of: Self.endOfSentences)).lowerBound
+        let rows = PageText.allCases.map { "| `\($0.rawValue)` | \($0.english) |\n" }.joined()
+        let expected = "\n| Name | Sentence |\n| --- | --- |\n\(rows)\n"
         if ProcessInfo.processInfo.environment["SIGNET_WRITE_DOCS"] != nil {
             try (text[..<start] + expected + text[stop...]).write(to: Self.page, atomically: true, encoding: .utf8)
             return

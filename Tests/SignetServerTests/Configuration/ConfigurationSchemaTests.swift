@@ -43,7 +43,8 @@ struct ConfigurationSchemaTests {
         ("journeys: {L: {nodes: {a: {type: NoSuchNode}}}}", "/journeys/L/nodes/a/type"),
         ("journeys: {L: {nodes: {a: {type: RetryLimitDecisionNode, retryLimt: 3}}}}", "/journeys/L/nodes/a/retryLimt"),
         ("journeys: {L: {nodes: {a: {type: PageNode, nodes: [{type: X}]}}}}", "/journeys/L/nodes/a/nodes/0/type"),
-        ("journeys: {L: {nods: {}}}", "/journeys/L/nods"),
+        ("journeys: {L: {nods: {}}}", "/journeys/L/nods"), ("languages: {de: {singIn: a}}", "/languages/de/singIn"),
+        ("languages: {de: {signIn: [a]}}", "/languages/de/signIn"),
     ]
 
     @Test("The schema refuses a mistake at its place", arguments: mistakes)

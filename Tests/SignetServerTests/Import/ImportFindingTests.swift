@@ -13,7 +13,7 @@ struct ImportFindingTests {
     static let differences: [(String, [String: JSONValue], [String: String], ImportFinding.Severity, String)] = [
         ("DataStoreDecisionNode", ["shine": .bool(true)], ends, .note, "`shine`: the setting has no effect"),
         ("MessageNode", ["messageType": "LOUD"], ends, .warning, "`messageType`: left out"),
-        ("MessageNode", ["message": .object(["fr": "Bonjour"])], ends, .note, "for `fr` is shown"),
+        ("MessageNode", ["message": .object(["?": "Bonjour"])], ends, .warning, "`message`: left out"),
         (
             "DeviceMatchNode", ["useScript": .bool(true)], ends.merging(["unknownDevice": ExportFixtures.failure]) { $1 },
             .warning,
@@ -68,6 +68,16 @@ struct ImportFindingTests {
         #expect(imported.summaries.count == 1)
         #expect(imported.findings.map(\.file) == ["1.json"])
         #expect(imported.findings.first?.text.contains("0.json has another journey of this name") == true)
+    }
+
+    @Test("Texts by language are kept, with the tags of Java too")
+    func keepsTextsByLanguage() throws {
+        let texts: JSONValue = .object(["fr": "Bonjour", "de_AT": "Servus"])
+        let imported = try ExportFixtures.imported(
+            ExportFixtures.journey("J", ["1": ("MessageNode", "Ask", ["message": texts], Self.ends)]))
+        #expect(imported.findings == [])
+        let message = try #require(imported.journeys.first?.nodes.first).settings.first { $0.name == "message" }
+        #expect(message?.value.json == texts)
     }
 
     @Test("A page with a theme and markup in its stage keeps it")

@@ -21,7 +21,8 @@ struct TransactionTests {
         try tx.directory.setLocked(true, UserKey(realm: .root, name: "mira"))
         _ = try tx.sessions.open(user, tree: "Login")
         try tx.send(
-            .link("https://example.test/link", issuer: "Signet"), to: EmailRecipient(user: user, exists: true, address: nil))
+            .link("https://example.test/link", issuer: "Signet", in: .english),
+            to: EmailRecipient(user: user, exists: true, address: nil))
         _ = try tx.lockouts.fail(user, Lockout(failures: 1, within: 60, duration: 60))
         _ = try tx.guesses.take(user, RateLimit(perMinute: 1, burst: 1))
         _ = try tx.console.invite()
@@ -149,7 +150,8 @@ struct TransactionTests {
                             // All change the same row, and each sees only the committed changes of the others.
                             let before = try tx.emails.links(of: Self.user).map { Int($0) ?? -1 }
                             let recipient = EmailRecipient(user: Self.user, exists: true, address: nil)
-                            let content = EmailContent.link(String((before.last ?? 0) + 1), issuer: "Signet")
+                            let content = EmailContent.link(
+                                String((before.last ?? 0) + 1), issuer: "Signet", in: .english)
                             try tx.emails.keep(SentEmail(content, to: recipient, at: tx.now), for: recipient)
                             if number % 2 == 0 { throw Refused() }
                         }

@@ -34,7 +34,7 @@ struct AttributeCollector: Collector {
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         attributes.map { name, definition in
             definition.callback(
-                name, journey.attributes[name] ?? definition.kind.emptyValue, failures: [], isChecked: false)
+                name, journey.attributes[name] ?? definition.kind.emptyValue, failures: [], isChecked: false, tx)
         }
     }
 
@@ -49,10 +49,10 @@ struct AttributeCollector: Collector {
                 ?? [.validType(definition.kind.rawValue)]
             if let value, failures.isEmpty, !isChecked {
                 journey.collect(value, for: name)
-                shown[index] = definition.callback(name, value, failures: [], isChecked: false)
+                shown[index] = definition.callback(name, value, failures: [], isChecked: false, tx)
             } else {
                 shown[index] = definition.callback(
-                    name, value ?? definition.kind.emptyValue, failures: failures, isChecked: isChecked)
+                    name, value ?? definition.kind.emptyValue, failures: failures, isChecked: isChecked, tx)
                 if !failures.isEmpty { tx.explain("\(name) violates \(failures.map(\.requirement).joined(separator: ", "))") }
                 isDone = false
             }
@@ -63,12 +63,12 @@ struct AttributeCollector: Collector {
 
 extension AttributeDefinition {
     fileprivate func callback(
-        _ name: String, _ value: JSONValue, failures: [AttributePolicy], isChecked: Bool
+        _ name: String, _ value: JSONValue, failures: [AttributePolicy], isChecked: Bool, _ tx: ServerTransaction
     ) -> JourneyCallback {
         .any(
             kind.callbackType,
             [
-                "name": .string(name), "prompt": .string(title), "required": .bool(policies.contains(.required)),
+                "name": .string(name), "prompt": .string(tx.text(title)), "required": .bool(policies.contains(.required)),
                 "policies": AttributePolicy.description(of: policies, name: name),
                 "failedPolicies": .texts(failures.map(\.failure)), "validateOnly": .bool(isChecked), "value": value,
             ], ["": value, "validateOnly": .bool(isChecked)])

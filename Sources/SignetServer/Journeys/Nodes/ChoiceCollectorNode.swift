@@ -14,7 +14,7 @@ struct ChoiceCollectorNode: Node {
             decoder.report(
                 .missingSetting, at: decoder.position, "`choices` is missing: it must be a list of strings, `[email, push]`")
         }
-        let prompt = decoder.localizedString("prompt", "Choose")
+        let prompt = decoder.localizedText("prompt", "Choose")
         let defaultChoice = decoder.optionalString("defaultChoice", kind: "one of the choices", default: "the first")
         if let defaultChoice, !choices.contains(defaultChoice) {
             decoder.report(
@@ -25,7 +25,7 @@ struct ChoiceCollectorNode: Node {
             prompt: prompt, choices: choices, defaultIndex: defaultChoice.flatMap { choices.firstIndex(of: $0) } ?? 0)
     }
 
-    var prompt: String
+    var prompt: LocalizedText
     var choices: [String]
     var defaultIndex = 0
 
@@ -39,7 +39,7 @@ struct ChoiceCollectorNode: Node {
                 Page(callbacks: [
                     .any(
                         "ChoiceCallback",
-                        ["prompt": .string(prompt), "choices": .texts(choices), "defaultChoice": defaultChoice],
+                        ["prompt": .string(tx.text(prompt)), "choices": .texts(choices), "defaultChoice": defaultChoice],
                         ["": defaultChoice])
                 ]))
         }

@@ -12,13 +12,13 @@ struct ConsentCollector: Collector {
         return Self(
             mapping: decoder.string("mapping", defaults.mapping),
             displayName: decoder.string("displayName", defaults.displayName),
-            message: decoder.localizedString("message", defaults.message), fields: decoder.strings("fields", defaults.fields),
+            message: decoder.localizedText("message", defaults.message), fields: decoder.strings("fields", defaults.fields),
             isRequired: decoder.bool("allRequired", defaults.isRequired))
     }
 
     var mapping = "managedUser_crm"
     var displayName = "CRM"
-    var message = "Share your profile"
+    var message: LocalizedText = "Share your profile"
     var fields = ["mail", "givenName"]
     var isRequired = false
 
@@ -28,7 +28,8 @@ struct ConsentCollector: Collector {
                 "ConsentMappingCallback",
                 [
                     "name": .string(mapping), "displayName": .string(displayName), "icon": .string(""),
-                    "accessLevel": .string("Actual Profile"), "isRequired": .bool(isRequired), "message": .string(message),
+                    "accessLevel": .string("Actual Profile"), "isRequired": .bool(isRequired),
+                    "message": .string(tx.text(message)),
                     "fields": .texts(fields),
                 ], ["": .bool(false)])
         ]

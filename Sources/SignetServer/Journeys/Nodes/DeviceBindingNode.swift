@@ -44,7 +44,7 @@ struct DeviceBindingNode: Node {
         guard let answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            return .prompt(Page(callbacks: [callback(user, challenge)]))
+            return .prompt(Page(callbacks: [callback(user, challenge, tx)]))
         }
         let error = answers.text(0, "clientError")
         guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
@@ -71,14 +71,14 @@ struct DeviceBindingNode: Node {
         return .transition(.success)
     }
 
-    private func callback(_ user: UserKey, _ challenge: [UInt8]) -> JourneyCallback {
+    private func callback(_ user: UserKey, _ challenge: [UInt8], _ tx: ServerTransaction) -> JourneyCallback {
         .any(
             "DeviceBindingCallback",
             [
                 "userId": .string(user.universalID), "username": .string(user.name),
                 "authenticationType": .string(authenticationType), "challenge": .string(Base64.encode(challenge, as: .standard)),
-                "title": .string(prompt.title), "subtitle": .string(prompt.subtitle),
-                "description": .string(prompt.description), "timeout": .integer(Int64(timeout)),
+                "title": .string(tx.text(prompt.title)), "subtitle": .string(tx.text(prompt.subtitle)),
+                "description": .string(tx.text(prompt.description)), "timeout": .integer(Int64(timeout)),
                 "attestation": .bool(false),
             ], ["jws": .string(""), "deviceName": .string(""), "deviceId": .string(""), "clientError": .string("")])
     }

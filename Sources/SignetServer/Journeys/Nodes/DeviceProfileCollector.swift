@@ -10,13 +10,13 @@ struct DeviceProfileCollector: Collector {
         return Self(
             wantsMetadata: decoder.bool("deviceMetadata", defaults.wantsMetadata),
             wantsLocation: decoder.bool("deviceLocation", defaults.wantsLocation),
-            message: decoder.localizedString("message", defaults.message),
+            message: decoder.localizedText("message", defaults.message),
             maxSize: decoder.integer("maximumSize", defaults.maxSize / 1024, in: 1...1024) * 1024)
     }
 
     var wantsMetadata = true
     var wantsLocation = true
-    var message = "Collecting profile ..."
+    var message: LocalizedText = "Collecting profile ..."
     /// The maximum size of a profile, in bytes.
     var maxSize = 64 * 1024
 
@@ -24,7 +24,7 @@ struct DeviceProfileCollector: Collector {
         [
             .any(
                 "DeviceProfileCallback",
-                ["metadata": .bool(wantsMetadata), "location": .bool(wantsLocation), "message": .string(message)],
+                ["metadata": .bool(wantsMetadata), "location": .bool(wantsLocation), "message": .string(tx.text(message))],
                 ["": .string("")])
         ]
     }

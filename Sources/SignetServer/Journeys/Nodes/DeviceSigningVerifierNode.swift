@@ -29,7 +29,7 @@ struct DeviceSigningVerifierNode: Node {
         guard let answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            return .prompt(Page(callbacks: [callback(journey.user, challenge)]))
+            return .prompt(Page(callbacks: [callback(journey.user, challenge, tx)]))
         }
         let error = answers.text(0, "clientError")
         guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
@@ -50,13 +50,13 @@ struct DeviceSigningVerifierNode: Node {
         return .transition(.success)
     }
 
-    private func callback(_ user: UserKey?, _ challenge: [UInt8]) -> JourneyCallback {
+    private func callback(_ user: UserKey?, _ challenge: [UInt8], _ tx: ServerTransaction) -> JourneyCallback {
         .any(
             "DeviceSigningVerifierCallback",
             [
                 "userId": .string(user?.universalID ?? ""), "challenge": .string(Base64.encode(challenge, as: .standard)),
-                "title": .string(prompt.title), "subtitle": .string(prompt.subtitle),
-                "description": .string(prompt.description), "timeout": .integer(Int64(timeout)),
+                "title": .string(tx.text(prompt.title)), "subtitle": .string(tx.text(prompt.subtitle)),
+                "description": .string(tx.text(prompt.description)), "timeout": .integer(Int64(timeout)),
             ], ["jws": .string(""), "clientError": .string("")])
     }
 }

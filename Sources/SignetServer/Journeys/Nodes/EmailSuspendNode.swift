@@ -5,15 +5,15 @@ struct EmailSuspendNode: Node {
     static let type = NodeType(
         "EmailSuspendNode", "Email Suspend",
         "Sends an email with a link, and continues when a client opens the link. An existing user gets it at the user's own address, a user who does not exist yet at the collected `mail`. `signet serve` prints the links, and `/admin/emails` has the emails. The links lead to the server's login page, or to `externalLoginPageURL`."
-    ) { Self(message: $0.localizedString("emailSuspendMessage", Self().message)) }
+    ) { Self(message: $0.localizedText("emailSuspendMessage", Self().message)) }
 
-    var message = "An email has been sent to your inbox."
+    var message: LocalizedText = "An email has been sent to your inbox."
 
     var outcomes: [NodeOutcome] { [.outcome] }
     var interaction: Interaction { .ownPage }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
+        let page = Page(callbacks: [.text(tx.text(message), type: 0, in: "SuspendedTextOutputCallback")])
         switch journey.memory {
         case .resumed: return .transition(.outcome)
         case .suspended: return .prompt(page)
@@ -25,7 +25,7 @@ struct EmailSuspendNode: Node {
                 if recipient.exists { journey.identified = try tx.identified(recipient.user) }
                 journey.emailAddress = recipient.address
                 let link = Self.link(token, journey.realm, tx.time)
-                try tx.send(.link(link, issuer: tx.time.configuration.issuer), to: recipient)
+                try tx.send(.link(link, issuer: tx.time.configuration.issuer, in: tx.pageLanguage), to: recipient)
             }
             return .suspend(page, token: token)
         }

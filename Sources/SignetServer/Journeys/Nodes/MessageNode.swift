@@ -6,17 +6,17 @@ struct MessageNode: Node {
         "MessageNode", "Message", "Shows a message that the user accepts, `true`, or declines, `false`."
     ) { decoder in
         Self(
-            message: decoder.localizedString("message", "Go on?"),
+            message: decoder.localizedText("message", "Go on?"),
             messageType: decoder.choice("messageType", "INFORMATION", ["INFORMATION": 0, "WARNING": 1, "ERROR": 2]) ?? 0,
-            yes: decoder.localizedString("messageYes", "Yes"), no: decoder.localizedString("messageNo", "No"),
+            yes: decoder.localizedText("messageYes", "Yes"), no: decoder.localizedText("messageNo", "No"),
             attribute: decoder.optionalString("stateField"))
     }
 
-    var message: String
+    var message: LocalizedText
     /// The message type: 0 for information, 1 for a warning, 2 for an error.
     var messageType = 0
-    var yes = "Yes"
-    var no = "No"
+    var yes: LocalizedText = "Yes"
+    var no: LocalizedText = "No"
     /// The attribute in which the answer is stored, 0 for yes; nil to not store it.
     var attribute: String?
 
@@ -26,7 +26,10 @@ struct MessageNode: Node {
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
             return .prompt(
-                Page(callbacks: [.text(message, type: messageType), .confirmation([yes, no], default: 1, type: messageType)]))
+                Page(callbacks: [
+                    .text(tx.text(message), type: messageType),
+                    .confirmation([tx.text(yes), tx.text(no)], default: 1, type: messageType),
+                ]))
         }
         if let attribute { journey.attributes[attribute] = .integer(Int64(pressed)) }
         return .transition(pressed == 0 ? .isTrue : .isFalse)

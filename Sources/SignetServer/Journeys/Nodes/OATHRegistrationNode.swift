@@ -38,7 +38,7 @@ struct OATHRegistrationNode: Node {
             oath: device.verifier.settings, oathResourceID: device.resourceID, userID: user.name, imageURL: style.imageURL,
             backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         let message =
-            style.message
+            style.message.map { tx.text($0) }
             ?? "Scan the QR code, or open the link, with your authenticator. Then continue"
             + (postponesStorage ? ", and enter the code that it shows." : ".")
         return .prompt(.enrollment(message, uri: EnrollmentURI.print(enrollment), .confirmation("Next")))

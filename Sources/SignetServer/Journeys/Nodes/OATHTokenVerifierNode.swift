@@ -9,13 +9,13 @@ struct OATHTokenVerifierNode: Node {
         "Asks for a one-time code of the device with postponed storage, if there is one, or else of the user's device. Each code is accepted once. It has the outcome `recoveryCodeOutcome`, and a button for it, if `isRecoveryCodeAllowed`."
     ) { decoder in
         Self(
-            prompt: decoder.localizedString("prompt", "Enter verification code"),
+            prompt: decoder.localizedText("prompt", "Enter verification code"),
             timeSteps: decoder.integer("totpTimeSteps", 2, in: 0...100),
             counters: decoder.integer("hotpWindowSize", 100, in: 0...1000),
             allowsRecoveryCode: decoder.bool("isRecoveryCodeAllowed", false))
     }
 
-    var prompt = "Enter verification code"
+    var prompt: LocalizedText = "Enter verification code"
     /// The number of time steps before and after the current one in which a code is accepted.
     var timeSteps = 2
     /// The number of counter values ahead in which a code is accepted.
@@ -34,7 +34,7 @@ struct OATHTokenVerifierNode: Node {
         }
         guard let answers else {
             let buttons = allowsRecoveryCode ? [JourneyCallback.confirmation(["Submit", "Use Recovery Code"], default: 0)] : []
-            return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
+            return .prompt(Page(callbacks: [.name(prompt: tx.text(prompt))] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
         let code = answers.text(0).filter { !$0.isWhitespace }

@@ -11,16 +11,16 @@ struct OneTimePasswordSMTPSenderNode: Node {
         ]
     ) { decoder in
         Self(
-            attribute: decoder.string("emailAttribute", "mail"), subject: decoder.optionalLocalizedString("emailSubject"),
-            content: decoder.optionalLocalizedString("emailContent"))
+            attribute: decoder.string("emailAttribute", "mail"), subject: decoder.optionalLocalizedText("emailSubject"),
+            content: decoder.optionalLocalizedText("emailContent"))
     }
 
     /// The attribute with the address.
     var attribute = "mail"
     /// The subject; nil for the server's own.
-    var subject: String?
+    var subject: LocalizedText?
     /// The text with `{{OTP}}` in place of the password; nil for the server's own.
-    var content: String?
+    var content: LocalizedText?
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
@@ -30,10 +30,10 @@ struct OneTimePasswordSMTPSenderNode: Node {
         }
         // The journey continues without a recipient too, so that it does not reveal which users exist.
         guard let recipient = try tx.emailRecipient(of: journey, attribute: attribute) else { return .transition(.outcome) }
-        var email = EmailContent.code(password, issuer: tx.time.configuration.issuer)
-        if let subject { email.subject = subject }
+        var email = EmailContent.code(password, issuer: tx.time.configuration.issuer, in: tx.pageLanguage)
+        if let subject { email.subject = tx.text(subject) }
         if let content {
-            email.html = content.replacing("{{OTP}}", with: password)
+            email.html = tx.text(content).replacing("{{OTP}}", with: password)
             email.text = email.html.withoutTags
         }
         journey.emailAddress = recipient.address

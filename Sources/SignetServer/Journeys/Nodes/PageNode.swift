@@ -23,16 +23,16 @@ struct PageNode: Node {
                 decoder.report(part.finished())
             }
             page.stage = decoder.optionalString("stage")
-            page.header = decoder.optionalLocalizedString("pageHeader")
-            page.description = decoder.optionalLocalizedString("pageDescription")
+            page.header = decoder.optionalLocalizedText("pageHeader")
+            page.description = decoder.optionalLocalizedText("pageDescription")
             return page
         })
 
     var collectors: [any Collector]
     var last: (any Node)?
     var stage: String?
-    var header: String?
-    var description: String?
+    var header: LocalizedText?
+    var description: LocalizedText?
     /// False when a node of the page could not be read, because it might have the outcomes that the file names.
     var hasKnownOutcomes = true
 
@@ -83,7 +83,10 @@ struct PageNode: Node {
         } else if open == nil {
             return action
         }
-        return .prompt(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
+        return .prompt(
+            Page(
+                callbacks: shown.flatMap { $0 }, stage: stage, header: header.map { tx.text($0) },
+                description: description.map { tx.text($0) }))
     }
 }
 

@@ -30,7 +30,7 @@ struct PushRegistrationNode: Node {
             wait = self.wait(for: pending, time)
         }
         journey.memory = .registering(messageID: messageID, wait)
-        return .prompt(page(pending, wait))
+        return .prompt(page(pending, wait, tx))
     }
 
     private func begin(_ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
@@ -40,7 +40,7 @@ struct PushRegistrationNode: Node {
         tx.registrations.add(pending, until: journey.expiresAt)
         let wait = wait(for: pending, tx.time)
         journey.memory = .registering(messageID: pending.messageID, wait)
-        return .prompt(page(pending, wait))
+        return .prompt(page(pending, wait, tx))
     }
 
     /// Generates the recovery codes and leaves the node.
@@ -66,9 +66,10 @@ struct PushRegistrationNode: Node {
             from: time.now)
     }
 
-    private func page(_ pending: PendingRegistration, _ wait: PollingWait) -> Page {
+    private func page(_ pending: PendingRegistration, _ wait: PollingWait, _ tx: ServerTransaction) -> Page {
         .enrollment(
-            style.message ?? "Scan the QR code, or open the link, with your authenticator.", uri: pending.uri.text,
+            style.message.map { tx.text($0) } ?? "Scan the QR code, or open the link, with your authenticator.",
+            uri: pending.uri.text,
             .wait(milliseconds: wait.milliseconds, message: "Waiting for your device to register"))
     }
 }

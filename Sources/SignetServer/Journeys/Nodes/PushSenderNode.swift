@@ -9,7 +9,7 @@ struct PushSenderNode: Node {
         let types: KeyValuePairs<String, PushType> = ["DEFAULT": .tap, "CHALLENGE": .number, "BIOMETRIC": .biometric]
         return Self(
             pushType: decoder.choice("pushType", "DEFAULT", types) ?? .tap,
-            message: decoder.localizedString("userMessage", Self().message), includesContext: decoder.bool("contextInfo", false),
+            message: decoder.localizedText("userMessage", Self().message), includesContext: decoder.bool("contextInfo", false),
             payload: decoder.optionalStrings("customPayload") ?? [],
             lifetime: decoder.optionalInteger("messageTimeout", in: 1000...86_400_000, default: "the server's `pushTimeout`")
                 .map { $0 / 1000 })
@@ -25,7 +25,7 @@ struct PushSenderNode: Node {
     /// The text on the device.
     ///
     /// The placeholders `{{user}}` and `{{issuer}}` are replaced.
-    var message = "Login attempt from {{user}} at {{issuer}}"
+    var message: LocalizedText = "Login attempt from {{user}} at {{issuer}}"
     /// True when the message contains the user agent that started the login, and the address of the client.
     var includesContext = false
     /// The names of collected attributes that the message also contains.
@@ -46,7 +46,8 @@ struct PushSenderNode: Node {
         }
         guard try !tx.isPaused(.push, user) else { return .fail("too many messages were denied or ignored") }
         try tx.pacing.sent(.push, to: user, limits)
-        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: tx.time.configuration.issuer)
+        let text = tx.text(message).replacing("{{user}}", with: user.name)
+            .replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: includesContext ? Self.contextInfo(journey.userAgent, tx.request?.address) : nil, lifetime: lifetime)

@@ -11,19 +11,19 @@ struct PushWaitNode: Node {
     ) { decoder in
         let defaults = Self()
         return Self(
-            message: decoder.localizedString("waitingMessage", defaults.message),
-            numberMessage: decoder.localizedString("challengeMessage", defaults.numberMessage),
-            exit: decoder.optionalLocalizedString("exitMessage", default: "no button"),
+            message: decoder.localizedText("waitingMessage", defaults.message),
+            numberMessage: decoder.localizedText("challengeMessage", defaults.numberMessage),
+            exit: decoder.optionalLocalizedText("exitMessage", default: "no button"),
             seconds: decoder.optionalInteger("secondsToWait", in: 1...86_400, default: "the server's schedule"))
     }
 
-    var message = "Waiting for response..."
+    var message: LocalizedText = "Waiting for response..."
     /// The text that replaces ``message`` for a number message.
     ///
     /// The placeholder `{{challenge}}` is replaced.
-    var numberMessage = "Tap {{challenge}} on your device"
+    var numberMessage: LocalizedText = "Tap {{challenge}} on your device"
     /// The text of a button that ends the wait; nil for no button.
-    var exit: String?
+    var exit: LocalizedText?
     /// The wait between two polls, in seconds; nil for the server's schedule.
     var seconds: Int?
 
@@ -35,13 +35,13 @@ struct PushWaitNode: Node {
         let now = tx.now
         guard let push = try journey.pushMessageID.flatMap({ try tx.pushes.entry($0) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
-            return prompt(push, wait(for: push, tx.time), &journey)
+            return prompt(push, wait(for: push, tx.time), &journey, tx)
         }
         // The button is the last callback.
         if exit != nil, answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
         switch wait.poll(at: now) {
         case .due: return .transition(.done)
-        case .early: return prompt(push, wait, &journey)
+        case .early: return prompt(push, wait, &journey, tx)
         case .spam: return .fail("polled too early too often")
         }
     }
@@ -55,13 +55,15 @@ struct PushWaitNode: Node {
         return PollingWait(milliseconds: min(planned, max(left, 0)), from: time.now)
     }
 
-    private func prompt(_ push: PushMessageRecord, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
+    private func prompt(
+        _ push: PushMessageRecord, _ wait: PollingWait, _ journey: inout JourneyState, _ tx: ServerTransaction
+    ) -> NodeResult {
         journey.memory = .waiting(wait)
-        let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
+        let button = exit.map { [JourneyCallback.confirmation([tx.text($0)], default: 0)] } ?? []
         guard let number = push.number else {
-            return .prompt(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + button))
+            return .prompt(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: tx.text(message))] + button))
         }
-        let text = numberMessage.replacing("{{challenge}}", with: String(number))
+        let text = tx.text(numberMessage).replacing("{{challenge}}", with: String(number))
         return .prompt(
             Page(
                 callbacks: [

@@ -11,20 +11,20 @@ struct SecurityQuestionsCollector: Collector {
             questions: decoder.strings("questions", defaults.questions),
             allowsOwn: decoder.bool("allowUserDefinedQuestions", defaults.allowsOwn),
             count: decoder.integer("minimumAnswersToDefine", defaults.count, in: 1...10),
-            prompt: decoder.localizedString("message", defaults.prompt))
+            prompt: decoder.localizedText("message", defaults.prompt))
     }
 
     var questions = ["What was your first pet?", "Where were you born?"]
     var allowsOwn = true
     var count = 1
-    var prompt = "Select a security question"
+    var prompt: LocalizedText = "Select a security question"
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         (0..<count).map { _ in
             .any(
                 "KbaCreateCallback",
                 [
-                    "prompt": .string(prompt), "predefinedQuestions": .texts(questions),
+                    "prompt": .string(tx.text(prompt)), "predefinedQuestions": .texts(questions),
                     "allowUserDefinedQuestions": .bool(allowsOwn),
                 ], ["question": .string(""), "answer": .string("")])
         }

@@ -7,12 +7,12 @@ struct TermsCollector: Collector {
     ) { decoder in
         let defaults = Self()
         return Self(
-            version: decoder.string("version", defaults.version), terms: decoder.localizedString("terms", defaults.terms),
+            version: decoder.string("version", defaults.version), terms: decoder.localizedText("terms", defaults.terms),
             createdAt: decoder.string("createDate", defaults.createdAt))
     }
 
     var version = "1.0"
-    var terms = "For development and tests only."
+    var terms: LocalizedText = "For development and tests only."
     /// The creation time of the terms, in the format of RFC 3339.
     var createdAt = "2024-01-31T10:00:00.000Z"
 
@@ -20,7 +20,8 @@ struct TermsCollector: Collector {
         [
             .any(
                 "TermsAndConditionsCallback",
-                ["version": .string(version), "terms": .string(terms), "createDate": .string(createdAt)], ["": .bool(false)])
+                ["version": .string(version), "terms": .string(tx.text(terms)), "createDate": .string(createdAt)],
+                ["": .bool(false)])
         ]
     }
 

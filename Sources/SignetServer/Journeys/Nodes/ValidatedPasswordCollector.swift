@@ -12,7 +12,7 @@ struct ValidatedPasswordCollector: Collector {
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         guard let definition else { return PasswordCollector().callbacks(journey, tx) }
-        return [callback(definition, failures: [], isChecked: false)]
+        return [callback(definition, failures: [], isChecked: false, tx)]
     }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
@@ -21,7 +21,7 @@ struct ValidatedPasswordCollector: Collector {
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
             if !failures.isEmpty { tx.explain("password violates \(failures.map(\.requirement).joined(separator: ", "))") }
-            return .retry([callback(definition, failures: failures, isChecked: isChecked)])
+            return .retry([callback(definition, failures: failures, isChecked: isChecked, tx)])
         }
         journey.password = Secret(answers.text(0).utf8)
         return .accepted
@@ -30,13 +30,15 @@ struct ValidatedPasswordCollector: Collector {
     /// Returns the callback.
     ///
     /// It has no `value` output, so that a password is never sent back.
-    private func callback(_ definition: AttributeDefinition, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
+    private func callback(
+        _ definition: AttributeDefinition, failures: [AttributePolicy], isChecked: Bool, _ tx: ServerTransaction
+    ) -> JourneyCallback {
         .any(
             "ValidatedCreatePasswordCallback",
             [
                 "echoOn": .bool(false), "policies": AttributePolicy.description(of: definition.policies, name: "password"),
                 "failedPolicies": .texts(failures.map(\.failure)), "validateOnly": .bool(isChecked),
-                "prompt": .string(definition.title),
+                "prompt": .string(tx.text(definition.title)),
             ], ["": .string(""), "validateOnly": .bool(isChecked)])
     }
 }

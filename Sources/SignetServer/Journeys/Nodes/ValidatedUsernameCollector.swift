@@ -12,7 +12,7 @@ struct ValidatedUsernameCollector: Collector {
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
         guard let definition else { return UsernameCollector().callbacks(journey, tx) }
-        return [callback(definition, journey.username ?? "", failures: [], isChecked: false)]
+        return [callback(definition, journey.username ?? "", failures: [], isChecked: false, tx)]
     }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
@@ -22,21 +22,21 @@ struct ValidatedUsernameCollector: Collector {
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
             if !failures.isEmpty { tx.explain("userName violates \(failures.map(\.requirement).joined(separator: ", "))") }
-            return .retry([callback(definition, name, failures: failures, isChecked: isChecked)])
+            return .retry([callback(definition, name, failures: failures, isChecked: isChecked, tx)])
         }
         journey.username = name
         return .accepted
     }
 
     private func callback(
-        _ definition: AttributeDefinition, _ name: String, failures: [AttributePolicy], isChecked: Bool
+        _ definition: AttributeDefinition, _ name: String, failures: [AttributePolicy], isChecked: Bool, _ tx: ServerTransaction
     ) -> JourneyCallback {
         .any(
             "ValidatedCreateUsernameCallback",
             [
                 "policies": AttributePolicy.description(of: definition.policies, name: "userName"),
                 "failedPolicies": .texts(failures.map(\.failure)), "validateOnly": .bool(isChecked),
-                "prompt": .string(definition.title), "value": .string(name),
+                "prompt": .string(tx.text(definition.title)), "value": .string(name),
             ], ["": .string(name), "validateOnly": .bool(isChecked)])
     }
 }

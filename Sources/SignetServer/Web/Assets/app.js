@@ -23,9 +23,9 @@
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(lines(button.dataset.copy));
-        button.textContent = "Copied";
+        button.textContent = button.dataset.copied;
       } catch {
-        button.textContent = "Copying is not allowed here";
+        button.textContent = button.dataset.refused;
       }
     });
   }
