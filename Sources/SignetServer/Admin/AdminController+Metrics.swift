@@ -16,8 +16,9 @@ extension AdminController {
         text.add("signet_store_commits_total", .counter, [("", Double(writes.commits))])
         text.add("signet_store_rows_total", .counter, [("", Double(writes.rows))])
         let counts = try await server.store.read(skippingUnreadableRows: true) { tx in
-            let (limit, tokens) = (ConsoleFacts.maxCounted, tx.tokens)
-            return try (tx.sessions.count(limit: limit), tokens.accessTokenCount(limit), tokens.refreshTokenCount(limit))
+            let limit = ConsoleFacts.maxCounted
+            let tokens = try tx.tokens.counts(limit)
+            return (try tx.sessions.count(limit: limit), tokens.access, tokens.refresh)
         }
         text.add("signet_sessions", .gauge, [("", Double(counts.0))])
         text.add("signet_access_tokens", .gauge, [("", Double(counts.1))])

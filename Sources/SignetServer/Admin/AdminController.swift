@@ -34,10 +34,11 @@ struct AdminController: Sendable {
         _ = try AdminQuery(request)
         let unreadableRows = try await server.store.queue.unreadableRows.entries
         let counts = try await server.store.read(skippingUnreadableRows: true) { tx in
-            let (limit, tokens) = (ConsoleFacts.maxCounted, tx.tokens)
+            let limit = ConsoleFacts.maxCounted
+            let tokens = try tx.tokens.counts(limit)
             return [
                 "users": try tx.directory.count(limit: limit), "sessions": try tx.sessions.count(limit: limit),
-                "accessTokens": try tokens.accessTokenCount(limit), "refreshTokens": try tokens.refreshTokenCount(limit),
+                "accessTokens": tokens.access, "refreshTokens": tokens.refresh,
             ]
         }
         return try reply(

@@ -1,71 +1,6 @@
 import Foundation
 import SignetCore
 
-/// The authorization that a user gave a client.
-///
-/// Revoking it revokes all tokens of that login.
-struct Grant: Codable, Sendable, Hashable {
-    var id = RandomID.token()
-    let client: ClientKey
-    let user: UserKey
-    let scopes: [String]
-    let authenticatedAt: Date
-    /// The session that the user was logged in with.
-    let session: TokenHash
-    let nonce: String?
-    /// The journey that the client requested with `acr_values` and the user has completed: the claim `acr`.
-    var journey: String?
-    /// The id of the user's password at the login (``UserRecord/generation``).
-    var generation: String?
-    /// The claims that the client requested by name; nil when it requested none.
-    var claims: ClaimsRequest?
-
-    /// True when the tokens outlive the session (OpenID Connect Core 1.0 section 11).
-    var isOffline: Bool { scopes.contains("offline_access") }
-}
-
-/// An authorization code that was not exchanged yet.
-struct AuthorizationCode: Codable, Sendable, Hashable {
-    let grant: Grant
-    /// The redirect URI; nil when the request had none.
-    let redirectURI: String?
-    /// The PKCE challenge, with the method S256.
-    let challenge: String?
-}
-
-/// The stored data of an access token.
-struct AccessGrant: Codable, Sendable, Hashable {
-    let grant: Grant
-    let scopes: [String]
-    let issuedAt: Date
-    let expiresAt: Date
-}
-
-/// The stored data of a refresh token.
-struct RefreshGrant: Codable, Sendable, Hashable {
-    let grantID: String
-    let scopes: [String]
-    let issuedAt: Date
-    let expiresAt: Date
-    /// The time at which it was exchanged for another one.
-    var spentAt: Date?
-}
-
-/// Newly issued tokens.
-struct IssuedTokens: Sendable, Hashable {
-    let grant: Grant
-    let scopes: [String]
-    let accessToken: String
-    /// Nil when the client keeps its refresh token, or gets none.
-    let refreshToken: String?
-    /// The lifetime of the access token, in seconds.
-    let lifetime: Int
-    /// True for the first tokens of a login.
-    ///
-    /// Only their id_token contains the nonce.
-    let isFirst: Bool
-}
-
 /// The issued codes and tokens.
 ///
 /// A token is valid while it and its grant are stored and its user is active (``Directory/isActive(_:since:)``). Removing a grant
@@ -98,13 +33,10 @@ struct TokenStore {
     mutating func code(
         for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int
     ) -> String {
-        let text = RandomID.token()
-        let key = TokenHash(text)
-        var grant = grant
-        // Use the code's hash as the grant's ID, so that a repeated code finds its grant for as long as any token of it is valid.
-        grant.id = key.text
+        // The code begins with the grant's id, so that a repeated code finds its grant for as long as any token of it is valid.
+        let text = GrantToken.new(of: grant.id)
         let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
-        codes.insert(code, for: key, until: now.addingTimeInterval(Double(lifetime)))
+        codes.insert(code, for: TokenHash(text), until: now.addingTimeInterval(Double(lifetime)))
         return text
     }
 
@@ -124,9 +56,7 @@ struct TokenStore {
         let refusal = OAuthErrorResponse.invalidGrant("The provided authorization code is invalid, expired or revoked")
         let key = TokenHash(text)
         guard let code = try codes[key] else {
-            if try grants[key.text]?.client == client.key {
-                try grants.remove(key.text)
-            }
+            try revoke(exchangedCode: text, of: client.key)
             return .failure(refusal)
         }
         guard code.grant.client == client.key else { return .failure(refusal) }
@@ -138,18 +68,37 @@ struct TokenStore {
             return .failure(.invalidRequest("code_verifier parameter required"))
         }
         guard ProofKey.matches(verifier, code.challenge) else { return .failure(.wrongVerifier) }
-        return try open(code.grant, for: client)
+        return try open(code.grant, for: client, code: key)
+    }
+
+    /// Revokes the tokens that a client has got for a code that it presents again.
+    private mutating func revoke(exchangedCode text: String, of client: ClientKey) throws {
+        let key = TokenHash(text)
+        if let id = GrantToken.grant(of: text), let grant = try grants[id], grant.first?.code == key, grant.client == client {
+            try grants.remove(id)
+        }
+        // An earlier version gave the grant the hash of the code as its id.
+        if try grants[key.text]?.client == client { try grants.remove(key.text) }
     }
 
     /// Issues the first tokens of a grant.
+    /// - Parameters:
+    ///   - grant: The grant.
+    ///   - client: Its client.
+    ///   - code: The hash of the code that the client exchanges; nil for none.
+    /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
+    /// - Throws: `StoreError` when the state cannot be read.
     mutating func open(
-        _ grant: Grant, for client: RegisteredClient
+        _ grant: Grant, for client: RegisteredClient, code: TokenHash? = nil
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         guard try isActive(grant) else { return .failure(.invalidGrant("The resource owner is not active")) }
         guard try join(grant, client) else { return .failure(.invalidGrant("The session of the authorization has ended")) }
-        let keepsTokens = client.refreshTokens != .none
-        return .success(
-            try issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
+        guard GrantToken.isGrant(grant.id) else {
+            // The grant of a code that an earlier version issued.
+            let refreshScopes = client.refreshTokens != .none ? grant.scopes : nil
+            return .success(try issue(grant, grant.scopes, to: client, refreshScopes: refreshScopes, isFirst: true))
+        }
+        return .success(try issueFirst(grant, to: client, code: code))
     }
 
     // MARK: Refresh tokens
@@ -163,10 +112,9 @@ struct TokenStore {
         _ text: String, for client: RegisteredClient, scopes asked: [String]
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The refresh token is invalid, expired or revoked")
-        let key = TokenHash(text)
-        guard let token = try refreshes[key], client.refreshTokens != .none,
-            let grant = try grants[token.grantID], grant.client == client.key
-        else { return .failure(refusal) }
+        guard client.refreshTokens != .none, var (token, grant) = try storedRefresh(text), grant.client == client.key else {
+            return .failure(refusal)
+        }
         // An inactive user's tokens stay as they are: this isn't a sign of an attack.
         guard try isActive(grant) else { return .failure(refusal) }
         if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
@@ -185,8 +133,64 @@ struct TokenStore {
         guard case .rotate = client.refreshTokens else {
             return .success(try issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
         }
-        if token.spentAt == nil { try refreshes.update(key) { [time] in $0.spentAt = time.now } }
+        if token.spentAt == nil {
+            token.spentAt = now
+            if grant.first?.refresh == TokenHash(text) {
+                grant.first?.spentAt = now
+            } else {
+                try refreshes.update(TokenHash(text)) { [time] in $0.spentAt = time.now }
+            }
+        }
         return .success(try issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false))
+    }
+
+    /// Returns a stored refresh token that has not expired, also a spent one, with its grant.
+    private func storedRefresh(_ text: String) throws -> (RefreshGrant, Grant)? {
+        let key = TokenHash(text)
+        if let id = GrantToken.grant(of: text), let grant = try grants[id], let first = grant.first, first.refresh == key {
+            guard let end = first.refreshEnd, now.rowTime < end.rowTime else { return nil }
+            let token = RefreshGrant(
+                grantID: id, scopes: grant.scopes, issuedAt: first.issuedAt, expiresAt: end, spentAt: first.spentAt)
+            return (token, grant)
+        }
+        guard let token = try refreshes[key], let grant = try grants[token.grantID] else { return nil }
+        return (token, grant)
+    }
+
+    /// Returns a stored access token that has not expired and whose grant is stored.
+    private func storedAccess(_ text: String) throws -> AccessGrant? {
+        let key = TokenHash(text)
+        if let id = GrantToken.grant(of: text), let grant = try grants[id], let access = grant.firstAccess,
+            grant.first?.access == key
+        {
+            return now.rowTime < access.expiresAt.rowTime ? access : nil
+        }
+        guard let access = try accesses[key], try grants[access.grant.id] != nil else { return nil }
+        return access
+    }
+
+    /// Issues the first tokens of a grant, and stores them together with it.
+    private mutating func issueFirst(_ grant: Grant, to client: RegisteredClient, code: TokenHash?) throws -> IssuedTokens {
+        let lifetimes = client.lifetimes(time)
+        let (access, refresh) = (GrantToken.new(of: grant.id), GrantToken.new(of: grant.id))
+        let keepsTokens = client.refreshTokens != .none
+        let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
+        let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
+        var grant = grant
+        grant.first = FirstTokens(
+            code: code, access: TokenHash(access), accessEnd: accessEnd, issuedAt: now,
+            refresh: keepsTokens ? TokenHash(refresh) : nil, refreshEnd: keepsTokens ? refreshEnd : nil)
+        try save(grant, of: client, until: keepsTokens ? max(accessEnd, refreshEnd) : accessEnd)
+        return IssuedTokens(
+            grant: grant, scopes: grant.scopes, accessToken: access, refreshToken: keepsTokens ? refresh : nil,
+            lifetime: lifetimes.accessToken, isFirst: true)
+    }
+
+    /// Stores a grant, at least until a time.
+    private mutating func save(_ grant: Grant, of client: RegisteredClient, until end: Date) throws {
+        // The group is for ``revokeTokens(of:)``.
+        let group = client.backchannelLogoutURI != nil && !grant.isOffline ? grant.session.text : ""
+        try grants.extend(grant, for: grant.id, group: group, until: end)
     }
 
     private mutating func issue(
@@ -196,8 +200,10 @@ struct TokenStore {
         let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
         let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
         let accessToken = RandomID.token()
+        var copy = grant
+        copy.first = nil
         accesses.insert(
-            AccessGrant(grant: grant, scopes: scopes, issuedAt: now, expiresAt: accessEnd), for: TokenHash(accessToken),
+            AccessGrant(grant: copy, scopes: scopes, issuedAt: now, expiresAt: accessEnd), for: TokenHash(accessToken),
             until: accessEnd)
         var refreshToken: String?
         if let refreshScopes {
@@ -207,10 +213,7 @@ struct TokenStore {
                 for: TokenHash(token), until: refreshEnd)
             refreshToken = token
         }
-        // The group is for ``revokeTokens(of:)``.
-        let group = client.backchannelLogoutURI != nil && !grant.isOffline ? grant.session.text : ""
-        try grants.extend(
-            grant, for: grant.id, group: group, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
+        try save(grant, of: client, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
         return IssuedTokens(
             grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
             isFirst: isFirst)
@@ -237,27 +240,34 @@ struct TokenStore {
 
     // MARK: Lookup and revocation
 
-    /// Returns the number of access tokens that have not expired; counting stops at `limit`.
-    func accessTokenCount(_ limit: Int) throws -> Int { try accesses.count(limit: limit) }
-
-    /// Returns the number of refresh tokens that have not expired, including spent ones; counting stops at `limit`.
-    func refreshTokenCount(_ limit: Int) throws -> Int { try refreshes.count(limit: limit) }
+    /// Returns the numbers of access tokens and of refresh tokens, also spent ones, that have not expired.
+    ///
+    /// Each count stops at `limit`.
+    func counts(_ limit: Int) throws -> (access: Int, refresh: Int) {
+        var counts = (access: try accesses.count(limit: limit), refresh: try refreshes.count(limit: limit))
+        for (_, grant) in try grants.newest(limit) {
+            if let access = grant.firstAccess, now.rowTime < access.expiresAt.rowTime { counts.access += 1 }
+            if let refresh = grant.firstRefresh, now.rowTime < refresh.expiresAt.rowTime { counts.refresh += 1 }
+        }
+        return (min(limit, counts.access), min(limit, counts.refresh))
+    }
 
     /// Returns the tokens whose grants are stored, those that expire last first, at most `limit` of each kind.
     func newest(_ limit: Int) throws -> [ListedToken] {
-        let access = try accesses.newest(limit).compactMap { _, access -> ListedToken? in
-            guard try grants[access.grant.id] != nil else { return nil }
-            return ListedToken(
-                grant: access.grant, isRefreshToken: false, scopes: access.scopes, issuedAt: access.issuedAt,
-                expiresAt: access.expiresAt)
+        let stored = try grants.newest(limit).map(\.value)
+        let access = try accesses.newest(limit).compactMap { _, access in
+            try grants[access.grant.id] == nil ? nil : access
         }
-        let refresh = try refreshes.newest(limit).compactMap { _, refresh -> ListedToken? in
-            guard let grant = try grants[refresh.grantID] else { return nil }
-            return ListedToken(
-                grant: grant, isRefreshToken: true, scopes: refresh.scopes, issuedAt: refresh.issuedAt,
-                expiresAt: refresh.expiresAt, spentAt: refresh.spentAt)
+        let refresh = try refreshes.newest(limit).compactMap { _, refresh in
+            try grants[refresh.grantID].map { (refresh, $0) }
         }
-        return access + refresh
+        let allAccess = (stored.compactMap(\.firstAccess) + access).map { ListedToken($0) }
+        let allRefresh = (stored.compactMap { grant in grant.firstRefresh.map { ($0, grant) } } + refresh).map {
+            ListedToken($0, $1)
+        }
+        return [allAccess, allRefresh].flatMap { tokens in
+            tokens.filter { now.rowTime < $0.expiresAt.rowTime }.sorted { $0.expiresAt > $1.expiresAt }.prefix(limit)
+        }
     }
 
     /// Revokes all tokens of a grant.
@@ -267,16 +277,15 @@ struct TokenStore {
 
     /// Returns the data of a valid access token.
     func access(_ token: String, in realm: RealmPath) throws -> AccessGrant? {
-        guard let access = try accesses[TokenHash(token)], access.grant.client.realm == realm,
-            try grants[access.grant.id] != nil, try isActive(access.grant)
-        else { return nil }
+        guard let access = try storedAccess(token), access.grant.client.realm == realm, try isActive(access.grant) else {
+            return nil
+        }
         return access
     }
 
     /// Returns the data and the grant of a valid refresh token.
     func refresh(_ token: String, in realm: RealmPath) throws -> (RefreshGrant, Grant)? {
-        guard let refresh = try refreshes[TokenHash(token)], refresh.spentAt == nil,
-            let grant = try grants[refresh.grantID], grant.client.realm == realm,
+        guard let (refresh, grant) = try storedRefresh(token), refresh.spentAt == nil, grant.client.realm == realm,
             try isActive(grant)
         else { return nil }
         return (refresh, grant)
@@ -287,14 +296,14 @@ struct TokenStore {
     /// A refresh token, even a spent one, revokes the whole grant.
     mutating func revoke(_ token: String, of client: ClientKey) throws {
         let key = TokenHash(token)
-        if let access = try accesses[key], access.grant.client == client {
-            try accesses.remove(key)
+        if let access = try storedAccess(token), access.grant.client == client {
+            if access.grant.first?.access == key {
+                try grants.update(access.grant.id) { $0.first?.access = nil }
+            } else {
+                try accesses.remove(key)
+            }
         }
-        if let refresh = try refreshes[key], let grant = try grants[refresh.grantID],
-            grant.client == client
-        {
-            try grants.remove(grant.id)
-        }
+        if let (_, grant) = try storedRefresh(token), grant.client == client { try grants.remove(grant.id) }
     }
 }
 

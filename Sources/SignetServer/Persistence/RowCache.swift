@@ -133,6 +133,12 @@ final class RowCache {
         slots[key] = Slot(value: value, group: group, expiresAt: end, isChanged: true)
     }
 
+    /// Replaces the value of a row that was read; the row keeps its group and its expiry.
+    func replace(_ value: any RowValue, _ key: RowKey) {
+        guard let slot = slots[key] else { return }
+        put(value, key, group: slot.group, until: slot.expiresAt)
+    }
+
     func isFull(_ kind: RowKind) throws(StoreError) -> Bool { try reader.isFull(kind.rawValue, at: now.rowTime) }
 
     func count(_ kind: RowKind, limit: Int) throws(StoreError) -> Int {

@@ -10,16 +10,20 @@ typealias RowValue = Codable & Sendable
 
 /// Encodes and decodes the values of rows.
 ///
-/// A row is JSON that is sealed with AES-256-GCM under the server's key and bound to the name of the row. A party with access to
-/// the database can therefore neither read nor change a row, nor move it to another name.
+/// A row is JSON in a compact form (``RowPacking``) that is sealed with AES-256-GCM under the server's key and bound to
+/// the name of the row. A party with access to the database can therefore neither read nor change a row, nor move it to another
+/// name.
 struct RowCoder: Sendable {
     /// The versions of the row format, stored in the first byte.
     ///
     /// Rows are written in the newest version, and all versions can be read permanently.
     enum Version: UInt8, CaseIterable {
+        /// The JSON as it is.
         case one = 1
+        /// The JSON in its compact form (``RowPacking``).
+        case two = 2
 
-        static let newest = one
+        static let newest = two
     }
 
     private let key: Secret
@@ -28,6 +32,8 @@ struct RowCoder: Sendable {
 
     init(_ key: Secret) {
         self.key = key
+        // The phrases of the compact form have this order.
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if let secrets = CodingUserInfoKey.secrets {
             encoder.userInfo[secrets] = true
             decoder.userInfo[secrets] = true
@@ -71,12 +77,17 @@ struct RowCoder: Sendable {
         switch version {
         // When a version is added, this is the place to migrate the JSON of earlier versions, by the kind of the row.
         case .one: return plain
+        case .two:
+            guard let json = RowPacking.unpack(plain) else {
+                throw StoreError(.corrupt, operation, "its compact form is not one of this version; it was not changed")
+            }
+            return json
         }
     }
 
     /// Seals JSON of the newest version, as returned by ``plain(_:_:)``.
     func sealed(_ plain: [UInt8], _ key: RowKey) throws(StoreError) -> [UInt8] {
-        try Sealing.seal(plain, with: self.key, context: Self.context(key), behind: [Version.newest.rawValue])
+        try Sealing.seal(RowPacking.pack(plain), with: self.key, context: Self.context(key), behind: [Version.newest.rawValue])
     }
 
     /// Returns the authenticated context of a row.

@@ -94,6 +94,18 @@ enum RowKind: String, Sendable, CaseIterable {
         }
     }
 
+    /// True when most rows are removed, or expire, soon after they were written.
+    var isShortLived: Bool {
+        switch self {
+        case .code, .deviceCode, .dispatch, .gatewayMessage, .guesses, .inbox, .journey, .loginFlow, .logoutDelivery, .nonce,
+            .push, .registration, .suspendedJourney, .userCode:
+            true
+        case .accessToken, .changedUser, .consent, .console, .emails, .gatewayEndpoint, .gatewayInbox, .grant, .lockout,
+            .oathDevice, .otherDevices, .pushDevice, .pushOwner, .recoveryCodes, .refreshToken, .server, .session, .user:
+            false
+        }
+    }
+
     /// The maximum number of rows when the state is a file; nil for no maximum.
     ///
     /// It limits the kinds that unauthenticated clients can fill. Sessions, tokens, lockouts and devices are never displaced there.

@@ -288,7 +288,10 @@ enum StateLocation {
             let key: Secret
             if let given = state.key { key = given } else { key = try keyFile("\(path).key", creating: isNew) }
             let capacities = RowKind.allCases.compactMap { kind in kind.fileCapacity.map { (kind.rawValue, $0) } }
-            return (try SQLiteRows(path: path, capacities: Dictionary(uniqueKeysWithValues: capacities)), key)
+            let shortLived = RowKind.allCases.filter(\.isShortLived).map(\.rawValue)
+            let rows = try SQLiteRows(
+                path: path, capacities: Dictionary(uniqueKeysWithValues: capacities), shortLived: Set(shortLived))
+            return (rows, key)
         case .postgreSQL(let connection):
             guard let key = state.key else {
                 throw StoreError(

@@ -58,14 +58,13 @@ struct Table<Key: RowName, Value: RowValue> {
             value, rowKey(key), group: Self.bounded(group), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
-    /// Changes a value in place.
+    /// Changes a value in place; it keeps its group and its expiry.
     ///
-    /// The value must not be in a group. The result is nil when the value does not exist.
+    /// The result is nil when the value does not exist.
     @discardableResult
     mutating func update<R>(_ key: Key, _ change: (inout Value) -> R) throws(StoreError) -> R? {
-        guard let present = try present(key) else { return nil }
-        var value = present.value
-        defer { transaction.put(value, rowKey(key), until: present.expiresAt) }
+        guard var value = try self[key] else { return nil }
+        defer { transaction.replace(value, rowKey(key)) }
         return change(&value)
     }
 

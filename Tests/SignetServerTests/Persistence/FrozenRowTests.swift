@@ -107,6 +107,22 @@ struct FrozenRowTests {
         try await TestServer.run(configuration, body)
     }
 
+    @Test("A server with a frozen grant continues with the tokens that are stored in it, and refuses their code")
+    func continuesWithFirstTokens() async throws {
+        let known = try FrozenRows("first-tokens.json", of: .two).known
+        try await Self.run(.two) { server in
+            let subject = try await server.userInfo(known.access).json["sub"]
+            #expect(subject == "mira")
+            let refreshed = try await server.refresh(known.refresh).status
+            #expect(refreshed == 200)
+            let exchanged = try await server.exchange(known.code).status
+            #expect(exchanged == 400)
+            // The code was presented again, so the tokens are revoked.
+            let revoked = try await server.userInfo(known.access).status
+            #expect(revoked == 401)
+        }
+    }
+
     // MARK: Clients of a session, and requested claims
 
     /// The file with a login of a client that requested claims and is informed of the end of its session.

@@ -86,7 +86,7 @@ struct StateTests {
             let key = RowKey(kind: "k", name: "a")
             let coder = RowCoder(StateLocation.key)
             let cases: [([UInt8], StoreError.Code)] = [
-                ([2] + (try coder.bytes(of: "x", for: key)).dropFirst(), .newerFormat), ([], .corrupt),
+                ([3] + (try coder.bytes(of: "x", for: key)).dropFirst(), .newerFormat), ([], .corrupt),
                 (try RowCoder(Secret([UInt8](repeating: 8, count: 32))).bytes(of: "x", for: key), .keyMismatch),
                 (try coder.bytes(of: "x", for: RowKey(kind: "k", name: "b")), .keyMismatch), ([1, 2, 3], .keyMismatch),
                 (try coder.bytes(of: 5, for: key), .corrupt),

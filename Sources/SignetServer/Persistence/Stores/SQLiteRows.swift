@@ -9,6 +9,7 @@ import SignetStorage
 final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
     private let capacities: RowCapacities
+    private let shortLived: Set<String>
 
     /// Opens the file.
     ///
@@ -16,11 +17,14 @@ final class SQLiteRows: RowStore {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - capacities: The maximum numbers of rows by kind, which ``RowCapacities`` enforces. A kind that is missing has no limit.
+    ///   - shortLived: The kinds whose rows are removed soon after they were written. They are stored apart from the other rows, so
+    ///     that the pages of the file which they leave are used again.
     /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/insecurePermissions`` when other
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.
-    init(path: String, capacities: [String: Int] = [:]) throws(StoreError) {
+    init(path: String, capacities: [String: Int] = [:], shortLived: Set<String> = []) throws(StoreError) {
         self.capacities = RowCapacities(capacities)
+        self.shortLived = shortLived
         try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
         if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
@@ -104,18 +108,31 @@ final class SQLiteRows: RowStore {
         try? database.close()
     }
 
+    /// The row ids of the two parts of the table.
+    ///
+    /// Without the parts, a page would have rows that remain beside the space of rows that were removed, which nothing uses again
+    /// because new rows have higher row ids.
+    private static let (longLivedRowIDs, shortLivedRowIDs) = (Int64(0)...(1 << 40) - 1, Int64(1 << 40)...(1 << 41))
+
     private func apply(_ changes: RowChanges, to database: Database) throws {
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
             let put = try database.cachedStatement(
                 sql: """
-                    INSERT INTO row (kind, name, family, expires, bytes) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+                    INSERT INTO row (rowid, kind, name, family, expires, bytes)
+                    VALUES (coalesce((SELECT rowid FROM row WHERE rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1), ?) + 1,
+                        ?, ?, ?, ?, ?) ON CONFLICT (kind, name) DO UPDATE
                     SET family = excluded.family, expires = excluded.expires, bytes = excluded.bytes
                     """)
             let remove = try database.cachedStatement(sql: "DELETE FROM row WHERE kind = ? AND name = ?")
             for (key, row) in changes.rows {
                 if let row {
-                    try put.execute(arguments: [key.kind, key.name, row.group, row.expiresAt, row.bytes.databaseBlob])
+                    let rowIDs = shortLived.contains(key.kind) ? Self.shortLivedRowIDs : Self.longLivedRowIDs
+                    try put.execute(
+                        arguments: [
+                            rowIDs.lowerBound, rowIDs.upperBound, rowIDs.lowerBound, key.kind, key.name, row.group, row.expiresAt,
+                            row.bytes.databaseBlob,
+                        ])
                 } else {
                     try remove.execute(arguments: [key.kind, key.name])
                 }
