@@ -12,6 +12,8 @@ struct TransactionConstants: Sendable {
     let authIDKey: Secret
     let nonceKey: Secret
     let counter = MonotonicCounter()
+    /// The waits of clients that poll; nil when several servers share the state, which then store each poll.
+    let pollWaits: PollWaits?
     /// A random secret that belongs to no device.
     ///
     /// Verifying with it takes as long as verifying for a real device.
@@ -24,9 +26,12 @@ struct TransactionConstants: Sendable {
     ///   - clients: The OAuth 2.0 clients.
     ///   - trees: The journeys by name.
     ///   - key: The server's key, from which all other keys are derived. Servers that share their state share it too.
+    ///   - pollWaits: The waits of clients that poll; nil to store each poll.
     init(
-        users: [User], generatesPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
+        users: [User], generatesPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret,
+        pollWaits: PollWaits? = nil
     ) {
+        self.pollWaits = pollWaits
         usersKey = Sealing.derive("signet server users", from: key)
         generatedPasswords = generatesPasswords ? GeneratedPasswords(key: key) : nil
         self.users = ConfiguredUsers(users, key: usersKey, generatedPasswords: generatedPasswords)
@@ -94,6 +99,8 @@ struct ServerTransaction {
     var failuresLeft: Int?
     /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
+    /// The waits of clients whose poll has changed nothing else, to keep when this transaction is done.
+    var polled: [PolledWait] = []
     /// The request whose journey runs; nil outside of a journey.
     var request: JourneyRequest?
     /// The visits of nodes, for the trace of the login.
@@ -134,6 +141,9 @@ struct ServerTransaction {
     var clients: ClientRegistry { constants.clients }
     var trees: [String: JourneyTree] { constants.trees }
     var authIDKey: Secret { constants.authIDKey }
+
+    /// The waits of clients that poll; nil when each poll is stored.
+    var pollWaits: PollWaits? { constants.pollWaits }
 
     /// Records a metric event.
     mutating func count(_ event: MetricEvent) { effects.append(.count(event)) }

@@ -41,6 +41,13 @@ struct JourneyContinuation: Sendable {
 /// A refusal is a value, because its consequences are changes to commit: a counted wrong password, a handle that is used up.
 typealias JourneyResult = Result<JourneyReply, APIError>
 
+extension JourneyResult {
+    /// True when the journey goes on with a step.
+    var isStep: Bool {
+        if case .success(.step) = self { true } else { false }
+    }
+}
+
 /// The reply of a journey that was not refused.
 enum JourneyReply: Sendable {
     case step(JourneyStep)
@@ -103,15 +110,20 @@ extension ServerTransaction {
             return .failure(error)
         }
         var taken = journey
+        let isPoll = journey.isPolled && pollWaits?.hasRoom(for: journey.oneTimeKey) == true
+        if isPoll, let wait = pollWaits?[journey.oneTimeKey] { taken.memory = .waiting(wait) }
         if let token = request.upgradeToken {
             guard try session([token], in: request.realm) != nil else { return .failure(.noSessionToUpgrade) }
             taken.presentedToken = Secret(token.utf8)
             taken.isUpgrade = true
         }
-        try journeys.remove(journey.id)
+        // A poll that shows the same step again writes nothing.
+        if !isPoll { try journeys.remove(journey.id) }
         taken.noSession = taken.noSession || request.noSession
         taken.destinations = adding(request.destinations, to: taken.destinations, in: request.realm)
-        return try run(taken, answers: answers)
+        let result = try run(taken, answers: answers, polled: isPoll ? PolledStep(journey: journey, authID: request.authID) : nil)
+        if isPoll, !result.isStep { try journeys.remove(journey.id) }
+        return result
     }
 
     /// Continues a suspended journey.
@@ -141,10 +153,14 @@ extension ServerTransaction {
     private static var maxInnerTrees: Int { 16 }
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
-    private mutating func run(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
+    private mutating func run(
+        _ journey: JourneyState, answers: Answers?, polled: PolledStep? = nil
+    ) throws -> JourneyResult {
         let earlierMessageID = journey.pushMessageID
         var journey = journey
-        let result = try pass(&journey, answers: answers).mapError { $0.leading(to: journey.destinations?.failure) }
+        let result = try pass(&journey, answers: answers, polled: polled).mapError {
+            $0.leading(to: journey.destinations?.failure)
+        }
         try withdrawPush(earlierMessageID, of: journey, after: result)
         switch result {
         case .success(.loggedIn): count(.login(journey: journey.tree, .success))
@@ -170,7 +186,9 @@ extension ServerTransaction {
         effects.append(.wake(mechanismUID))
     }
 
-    private mutating func pass(_ journey: inout JourneyState, answers: Answers?) throws -> JourneyResult {
+    private mutating func pass(
+        _ journey: inout JourneyState, answers: Answers?, polled: PolledStep?
+    ) throws -> JourneyResult {
         // A new password also ends the journeys that began with the old one, before a node of theirs changes anything.
         if let identified = journey.identified, identified.user == journey.user,
             try identified != self.identified(identified.user)
@@ -187,7 +205,7 @@ extension ServerTransaction {
             let action = try node.node.process(answers, &journey, &self)
             trace.end(visit, node.node, action, journey, at: now)
             switch action {
-            case .prompt(let page): return .success(try ask(page, &journey))
+            case .prompt(let page): return .success(try ask(page, &journey, polled: polled))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)
             case .fail(let reason): return .failure(loginFailure(because: reason, journey))
@@ -218,8 +236,17 @@ extension ServerTransaction {
         .loginFailure(because: reason, tree: journey.tree, failuresLeft: failuresLeft)
     }
 
-    private mutating func ask(_ page: Page, _ journey: inout JourneyState) throws -> JourneyReply {
+    private mutating func ask(
+        _ page: Page, _ journey: inout JourneyState, polled step: PolledStep? = nil
+    ) throws -> JourneyReply {
         journey.asked = JourneyCallback.numbered(page.callbacks)
+        if let step, case .waiting(let wait) = journey.memory, journey.continuesWait(of: step.journey) {
+            polled.append(PolledWait(key: journey.oneTimeKey, wait: wait, end: journey.expiresAt))
+            return .step(
+                JourneyStep(
+                    authId: step.authID, callbacks: journey.asked, stage: page.stage, header: page.header,
+                    description: page.description))
+        }
         journey.oneTimeKey = RandomID.token()
         guard let authID = try? AuthID(journey, at: now).signed(with: authIDKey) else { throw APIError.unwritable }
         journeys.insert(journey, for: journey.id, until: journey.expiresAt)
@@ -236,6 +263,10 @@ extension ServerTransaction {
         let end = now.addingTimeInterval(Double(max(1, time.configuration.suspensionTimeout)))
         suspensions.insert(journey, for: TokenHash(token), until: end)
         return reply
+    }
+
+    private static var unprovenAdministrator: String {
+        "an administrator is identified by a password, by a link or a code of an email, or by a persistent cookie"
     }
 
     private mutating func finish(_ journey: JourneyState) throws -> JourneyResult {

@@ -17,7 +17,7 @@ struct RequestTime: Sendable {
 }
 
 /// The state of a user's run through a tree, like AM's authentication session with its shared state.
-struct JourneyState: Codable, Sendable {
+struct JourneyState: Codable, Sendable, Equatable {
     let id: String
     let realm: RealmPath
     /// The name of the journey that was started.
@@ -97,7 +97,7 @@ struct IdentifiedUser: Codable, Sendable, Hashable {
     let generation: String?
 }
 
-enum NodeProgress: Codable, Sendable {
+enum NodeProgress: Codable, Sendable, Hashable {
     case nothing
     case waiting(PollingWait)
     case registering(messageID: String, PollingWait)

@@ -12,6 +12,11 @@ public struct ServerState: Sendable {
     /// The key that seals the state; nil to use the key file beside the database, which is created when it is first needed.
     var key: Secret?
 
+    /// True when several servers can share the state.
+    var isShared: Bool {
+        if case .postgreSQL = location { true } else { false }
+    }
+
     /// A state in memory, for tests.
     ///
     /// It is lost when the server ends.

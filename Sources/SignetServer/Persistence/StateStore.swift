@@ -82,11 +82,12 @@ final class StateStore: Sendable {
     func write<R: Sendable>(_ body: @escaping @Sendable (inout ServerTransaction) throws -> R) async throws -> R {
         let time = time()
         let open = try await open()
-        let (result, effects) = try await open.queue.run { rows in
+        let (result, effects, polled) = try await open.queue.run { rows in
             var tx = ServerTransaction(open.constants, rows, time)
             let result = try body(&tx)
-            return ((result, tx.effects), signals: tx.effects.compactMap { $0.signal?.text })
+            return ((result, tx.effects, tx.polled), signals: tx.effects.compactMap { $0.signal?.text })
         }
+        for wait in polled { open.constants.pollWaits?.keep(wait, at: time.now) }
         for effect in effects { perform(effect, time.now) }
         return result
     }
@@ -170,7 +171,7 @@ final class StateStore: Sendable {
         let queue = TransactionQueue(store, rows, clock: options.clock, unreadableRows: options.unreadableRows)
         let constants = TransactionConstants(
             users: options.users, generatesPasswords: options.generatesPasswords, clients: options.clients, trees: options.trees,
-            key: key)
+            key: key, pollWaits: options.state.isShared ? nil : PollWaits())
         let open = OpenState(queue: queue, constants: constants)
         do {
             try await queue.checkKey()

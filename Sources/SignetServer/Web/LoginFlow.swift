@@ -128,8 +128,10 @@ extension ServerTransaction {
     /// - Throws: `StoreError` when the state cannot be read.
     mutating func flow(_ id: String, of browsers: [TokenHash]) throws -> LoginFlow? {
         guard var flow = try flows[id], browsers.contains(flow.browser) else { return nil }
-        if case .open(let step, let due?) = flow.state, now >= due {
-            try move(&flow, from: step, callbacks: nil)
+        if case .open(let step, let stored?) = flow.state {
+            // Polls that changed nothing else are not stored.
+            let due = AuthID(step.authId, key: authIDKey).flatMap { pollWaits?[$0.otk]?.dueAt } ?? stored
+            if now >= due { try move(&flow, from: step, callbacks: nil) } else { flow.state = .open(step, due: due) }
         }
         return flow
     }
@@ -266,6 +268,7 @@ extension ServerTransaction {
             flow.isRepeated = nil
             if let node, try isAskedAgain(step, by: node, flow.state) { flow.isRepeated = true }
         }
+        if goesOnWaiting, case .open(let next, _) = flow.state, next.authId == step.authId { return }
         save(flow)
     }
 
