@@ -94,21 +94,33 @@ struct AuthorizationReturn: Sendable, Hashable {
     /// Without a redirect URI the response is empty.
     func response(_ answer: [(String, String)], at server: ServerContext) -> Response {
         guard let redirectURI else { return Response(status: .noContent) }
+        guard let location = location(of: answer) else {
+            return HTMLPage.formPost(fields(of: answer), of: client, to: redirectURI).response(at: server)
+        }
+        return OAuthReply.redirect(to: location)
+    }
+
+    /// Returns the URL that contains the response parameters; nil without a redirect URI, and for a response in a form.
+    func location(of answer: [(String, String)]) -> String? {
+        guard let redirectURI else { return nil }
+        switch mode {
+        case .query: return FormCoding.address(redirectURI, adding: fields(of: answer))
+        case .fragment: return "\(redirectURI)#\(FormCoding.encode(fields(of: answer)))"
+        case .formPost: return nil
+        }
+    }
+
+    private func fields(of answer: [(String, String)]) -> [(name: String, value: String)] {
         var all = answer + [("iss", issuer)]
         if let state { all.append(("state", state)) }
         if namesClient { all.append(("client_id", client.id)) }
-        let fields = all.map { (name: $0, value: $1) }
-        switch mode {
-        case .query: return OAuthReply.redirect(to: FormCoding.address(redirectURI, adding: fields))
-        case .fragment: return OAuthReply.redirect(to: "\(redirectURI)#\(FormCoding.encode(fields))")
-        case .formPost: return HTMLPage.formPost(fields, of: client, to: redirectURI).response(at: server)
-        }
+        return all.map { (name: $0, value: $1) }
     }
 
     /// Sends an error to the client; without a redirect URI the error is JSON with status 400.
     func response(to refusal: AuthorizationErrorResponse, at server: ServerContext) throws -> Response {
         guard redirectURI != nil else { return try OAuthErrorResponse(.badRequest, refusal.code, refusal.message).response }
-        return response([("error", refusal.code), ("error_description", refusal.message)], at: server)
+        return response(refusal.parameters, at: server)
     }
 }
 
@@ -132,6 +144,9 @@ struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     static func invalidRequest(_ message: String) -> AuthorizationErrorResponse {
         AuthorizationErrorResponse(code: "invalid_request", message: message)
     }
+
+    /// The response parameters.
+    var parameters: [(String, String)] { [("error", code), ("error_description", message)] }
 }
 
 /// The parameters of a client's authorization request.

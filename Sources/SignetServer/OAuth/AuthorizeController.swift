@@ -10,7 +10,7 @@ struct AuthorizeController: Sendable {
     let server: ServerContext
 
     /// The result of a request with a valid client and redirect URI.
-    private enum Outcome: Sendable {
+    enum Outcome: Sendable {
         case code(String)
         case idToken(claims: [String: JSONValue])
         /// The request is granted, and its response type is `none`.
@@ -75,7 +75,7 @@ struct AuthorizeController: Sendable {
     }
 
     /// The user's answer on the consent page.
-    fileprivate struct Decision: Sendable {
+    struct Decision: Sendable {
         var allows: Bool?
         var saves = false
         var csrf: String?
@@ -92,7 +92,7 @@ struct AuthorizeController: Sendable {
     }
 
     /// Decides a request with a valid client and redirect URI: login first, then consent, then the code.
-    private static func outcome(
+    static func outcome(
         of parameters: Parameters, _ target: AuthorizationReturn, hint: Result<UserKey?, AuthorizationErrorResponse>,
         _ decision: Decision, _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Outcome {

@@ -49,6 +49,10 @@ struct AuthorizationCode: Codable, Sendable, Hashable {
     let redirectURI: String?
     /// The PKCE challenge, with the method S256.
     let challenge: String?
+    /// The login flow that ended with this code; nil for none.
+    ///
+    /// A client that exchanges the code has got it from the browser, which therefore doesn't repeat the login's last form.
+    var flow: String?
 }
 
 /// The stored data of an access token.

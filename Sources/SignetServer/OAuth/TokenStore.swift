@@ -11,6 +11,7 @@ struct TokenStore {
     private var accesses: Table<TokenHash, AccessGrant>
     private var refreshes: Table<TokenHash, RefreshGrant>
     private var sessions: Table<TokenHash, SSOSession>
+    private var flows: Table<String, LoginFlow>
     private let directory: Directory
     private let time: RequestTime
 
@@ -21,6 +22,7 @@ struct TokenStore {
         accesses = Table(.accessToken, transaction)
         refreshes = Table(.refreshToken, transaction)
         sessions = Table(.session, transaction)
+        flows = Table(.loginFlow, transaction)
     }
 
     private var now: Date { time.now }
@@ -38,6 +40,12 @@ struct TokenStore {
         let code = AuthorizationCode(grant: grant, redirectURI: redirectURI, challenge: challenge)
         codes.insert(code, for: TokenHash(text), until: now.addingTimeInterval(Double(lifetime)))
         return text
+    }
+
+    /// Records the login flow that ended with a code.
+    /// - Throws: `StoreError` when the code cannot be read.
+    mutating func mark(code text: String, flow: String) throws {
+        try codes.update(TokenHash(text)) { $0.flow = flow }
     }
 
     /// Expires a code.
@@ -61,6 +69,7 @@ struct TokenStore {
         }
         guard code.grant.client == client.key else { return .failure(refusal) }
         try codes.remove(key)
+        if let flow = code.flow { flows.discard(flow) }
         if let expected = code.redirectURI, redirectURI != expected {
             return .failure(redirectURI == nil ? .invalidRequest("Missing parameter, 'redirect_uri'") : .redirectMismatch)
         }

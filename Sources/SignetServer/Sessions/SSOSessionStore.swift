@@ -117,6 +117,20 @@ struct SSOSessionStore {
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
 
+    /// Gives a session another token, because its browser has not got the first one.
+    ///
+    /// The first token is invalid then.
+    /// - Parameter key: The hash of the first token.
+    /// - Returns: The token; nil when the session isn't valid.
+    /// - Throws: `StoreError` when the state cannot be read.
+    mutating func replaceToken(of key: TokenHash) throws -> String? {
+        guard let session = try find(key) else { return nil }
+        let token = RandomID.token()
+        try sessions.remove(key)
+        sessions.insert(session, for: TokenHash(token), group: session.user.rowName, until: session.idleEnd)
+        return token
+    }
+
     /// Sets properties of a session in a realm, and restarts its idle time.
     ///
     /// Returns nil when the session isn't valid.

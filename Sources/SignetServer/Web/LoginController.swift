@@ -56,30 +56,37 @@ struct LoginController: Sendable {
             start.kind = .journey(journey)
         }
         start.repeated = request.query(LoginFlow.repeatedParameter)
-        let received = JourneyRequest(request, client)
-        let (id, cookies, dispatched) = try await server.store.write { [start] tx in
-            tx.request = received
+        let (shown, cookies, dispatched) = try await server.store.write(for: JourneyRequest(request, client)) { [start] tx in
             let (login, ended) = try tx.begin(start, realms: server.realms)
             let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
             let removed = ended.sorted().map { cookie.loginEnd($0, contextPath: path) }
-            return (login.flow, [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing, tx.dispatched)
+            let cookies = [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing
+            return (try tx.shownFlow(login.flow), cookies, tx.dispatched)
         }
-        _ = try await deliver(dispatched, of: id)
-        return Self.redirect(to: address(of: id, start.query), cookies)
+        guard let shown else { throw APIError.resourceNotFound }
+        let failed = try await deliver(dispatched, of: shown.flow.id)
+        // A page that only asks something is the response itself: a reload of it starts another flow, and nothing is lost. A page
+        // that waits, or tells how the login ended, has the address of the flow.
+        guard failed == nil, case .open(let step, nil) = shown.flow.state, shown.flow.state.onlyAsks else {
+            return Self.redirect(to: address(of: shown.flow.id, start.query), cookies)
+        }
+        var response = stepPage(step, due: nil, of: shown)
+        for cookie in cookies { response.headers.append(cookie) }
+        return response
     }
 
     private func show(_ id: String, _ request: Request, _ client: ClientConnection) async throws -> Response {
         let browsers = request.loginCookies(of: id, SessionCookie(server.time))
-        let received = JourneyRequest(request, client)
-        let (found, dispatched) = try await server.store.write { tx in
-            tx.request = received
-            let flow = try tx.flow(id, of: browsers)
-            let wait: PushWait? = if case .open(let step, _) = flow?.state { try tx.pushWait(in: step) } else { nil }
-            return (flow.map { ($0, tx.csrf(of: id, page: $0.page), wait) }, tx.dispatched)
+        let (found, dispatched) = try await server.store.write(for: JourneyRequest(request, client)) { tx in
+            (try tx.flow(id, of: browsers).map { try tx.shown($0) }, tx.dispatched)
         }
-        guard let (current, csrf, push) = found else { return try await over(request) }
-        let flow = try await deliver(dispatched, of: id) ?? current
+        guard var shown = found else {
+            if let destination = try await finishedDestination(of: id, request) { return Self.redirect(to: destination) }
+            return try await over(request)
+        }
+        if let failed = try await deliver(dispatched, of: id) { shown.flow = failed }
+        let flow = shown.flow
         let again = "\(server.contextPath)/XUI/?\(flow.query)"
         switch flow.state {
         case .done(let end): return try await finish(flow, end, again, browsers)
@@ -90,15 +97,21 @@ struct LoginController: Sendable {
             let repeated = flow.kept == nil ? "" : "\(flow.query.isEmpty ? "" : "&")\(LoginFlow.repeatedParameter)=\(flow.id)"
             return failure(refusal, of: flow, again + repeated).response(at: server)
         case .invited:
-            return invitation(form(flow, csrf)).leading(to: flow.destination, server).response(at: server)
-        case .open(let step, let due):
-            let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
-            let view = StepView(
-                step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)",
-                isRepeated: flow.isRepeated == true, kept: flow.isFilledIn ? flow.kept : nil, push: push, again: again,
-                picker: flow.page == 1 ? UserPickerController.address(flow.query, server) : nil)
-            return view.page.leading(to: flow.destination, server).response(at: server)
+            return invitation(form(flow, shown.csrf)).leading(to: flow.destination, server).response(at: server)
+        case .open(let step, let due): return stepPage(step, due: due, of: shown)
         }
+    }
+
+    /// Returns the page that asks in a step of a login flow.
+    private func stepPage(_ step: JourneyStep, due: Date?, of shown: ShownFlow) -> Response {
+        let flow = shown.flow
+        let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
+        let view = StepView(
+            step: step, form: form(flow, shown.csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(flow.id)",
+            isRepeated: flow.isRepeated == true, kept: flow.isFilledIn ? flow.kept : nil, push: shown.push,
+            again: "\(server.contextPath)/XUI/?\(flow.query)",
+            picker: flow.page == 1 ? UserPickerController.address(flow.query, server) : nil)
+        return view.page.leading(to: flow.destination, server).response(at: server)
     }
 
     /// Returns the page of a login flow that has failed, with a link that starts another attempt.
@@ -145,41 +158,11 @@ struct LoginController: Sendable {
                 })
     }
 
-    private func finish(
-        _ flow: LoginFlow, _ end: LoginFlowEnd, _ again: String, _ browsers: [TokenHash]
-    ) async throws -> Response {
-        let own = "\(server.contextPath)/XUI/session?realm=\(flow.realm.description.percentEncoded())"
-        let destination = flow.destination?.location ?? own
-        // The user has gone back: the browser has the session, or the user has logged out.
-        if end.isCollected == true { return Self.redirect(to: destination) }
-        guard end.token != nil else {
-            return HTMLPage(
-                title: "Done",
-                content: tag("p") { "\(end.user.name) has completed \(end.tree). This journey creates no session." }
-                    + PagePart.link("Once more", to: again)
-            ).response(at: server)
-        }
-        let cookies = try await server.store.write { tx -> [HTTPField]? in
-            guard let flow = try tx.flow(flow.id, of: browsers), case .done(let end) = flow.state, let token = end.token else {
-                return []
-            }
-            guard try tx.sessions.find(TokenHash(token.text)) != nil else { return nil }
-            let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
-            let (login, device) = tx.collect(flow)
-            let ofNodes = (end.cookies ?? []).map { HTTPField(name: .setCookie, value: $0.text) }
-            let kept = ofNodes + (device.map { [cookie.device($0, contextPath: path)] } ?? [])
-            return [cookie.set(token.text), cookie.login(login, at: tx.now, contextPath: path)] + kept
-        }
-        guard let cookies else { return SessionPageController.none(again).response(at: server) }
-        // Of two concurrent requests, the other one got the token.
-        guard !cookies.isEmpty else { return Self.redirect(to: destination) }
-        server.logger.info(
-            "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(flow.realm)", "user": "\(end.user.name)"])
-        return Self.redirect(to: destination, cookies)
-    }
-
     /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
     /// form again.
+    ///
+    /// The last form of a login redirects it to the destination, and to the client if the login was for an authorization request
+    /// (``ServerTransaction/complete(_:presented:follows:)``).
     func take(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
         let form = try await request.form(context)
@@ -192,15 +175,20 @@ struct LoginController: Sendable {
             userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
             devices: request.deviceCookies(cookie))
         let received = JourneyRequest(request, context.client)
-        let (cookies, dispatched) = try await server.store.write { tx in
-            tx.request = received
+        let tokens = request.sessionTokens(server.configuration.cookieName)
+        // A fault for authorization requests applies to a request of the browser, so the browser sends it.
+        let follows = server.faults.isIdle
+        let (cookies, completion, dispatched) = try await server.store.write(for: received) { tx in
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
             let login = try tx.answer(answer)
-            return (
-                login.map { [SessionCookie(tx.time).login($0, at: tx.now, contextPath: server.contextPath)] } ?? [], tx.dispatched
-            )
+            let completion = try login == nil ? nil : tx.complete(id, presented: tokens, follows: follows)
+            let cookie = (completion?.cookie ?? login).map {
+                SessionCookie(tx.time).login($0, at: tx.now, contextPath: server.contextPath)
+            }
+            return (cookie.map { [$0] } ?? [], completion, tx.dispatched)
         }
         _ = try await deliver(dispatched, of: id)
+        if let completion { return completed(completion, cookies) }
         return Self.redirect(to: address(of: id, try request.knownQuery()), cookies)
     }
 
@@ -208,10 +196,8 @@ struct LoginController: Sendable {
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
         guard let id = request.query("flow") else { throw APIError.resourceNotFound }
-        let received = JourneyRequest(request, context.client)
-        let (found, now, dispatched) = try await server.store.write { tx in
-            tx.request = received
-            return (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
+        let (found, now, dispatched) = try await server.store.write(for: JourneyRequest(request, context.client)) { tx in
+            (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
         }
         guard let found else { throw APIError.resourceNotFound }
         let flow = try await deliver(dispatched, of: id) ?? found

@@ -107,6 +107,13 @@ extension Request {
         return loginCookies { $0 == name[...] }.prefix(4).map(\.hash)
     }
 
+    /// Returns the values of the cookies of a login flow.
+    ///
+    /// Only the mark of a finished flow is read from them (``FinishedFlow``): a stored flow has the hash of its cookie.
+    func loginCookieValues(of flow: String, _ cookie: SessionCookie) -> [String] {
+        Array(cookies(cookie.loginName(of: flow)).filter { $0.utf8.count <= Self.maxCookieLength }.prefix(4))
+    }
+
     /// Returns the cookies of all login flows of the browser, at most 64.
     func loginCookies(_ cookie: SessionCookie) -> [LoginCookie.Received] {
         Array(loginCookies(where: cookie.isLoginName).prefix(64))

@@ -48,37 +48,6 @@ struct LoginFlow: Codable, Sendable {
     var state: State
 }
 
-/// The answer that moved a login flow to its current page.
-///
-/// A browser that sends a form twice may discard the response to the first one, with the new cookie. It proves with the old cookie
-/// and the same answer from the same network address that it is the browser of the user.
-///
-/// An attacker that has planted the old cookie may also know the whole form, for example one with only a user name. An answer is
-/// therefore not repeatable when the journey waits for something outside the browser, such as a push approval or an email, because
-/// the user would complete the login for the attacker. In the other cases, the attacker could have sent the form itself.
-struct AcceptedAnswer: Codable, Sendable {
-    /// The hash of the cookie with which the answer was sent.
-    let browser: TokenHash
-    /// The network address from which the answer was sent; nil for a client in this process.
-    let address: String?
-    /// A MAC of the form.
-    let proof: String
-    /// The time until which the answer may be repeated.
-    let end: Date
-}
-
-/// The result of a successful flow.
-struct LoginFlowEnd: Codable, Sendable {
-    let user: UserKey
-    let tree: String
-    /// The token of the session, until the browser has got it; nil without a session.
-    var token: Secret?
-    /// True when the browser has got the token.
-    var isCollected: Bool?
-    /// The values of `Set-Cookie` that the nodes of the journey add to the response with the token; nil for none.
-    var cookies: [Secret]?
-}
-
 extension ServerTransaction {
     /// Starts a login flow.
     ///
@@ -105,7 +74,8 @@ extension ServerTransaction {
             state = .invited(token: Secret(token.utf8))
             if destination == nil { destination = destinationOfSuspended(others, start.realm) }
         case .journey(let journey):
-            state = loginState(try begin(journey))
+            let result = try begin(journey)
+            state = loginState(result)
         }
         var flow = LoginFlow(
             id: RandomID.token(), browser: TokenHash(""), realm: start.realm, query: start.query, destination: destination,
@@ -168,7 +138,8 @@ extension ServerTransaction {
             try move(&flow, from: step, callbacks: answers.callbacks(answer.form))
         case .invited(let token):
             flow.page += 1
-            try enter(loginState(try resume(token.text, in: flow.realm)), &flow)
+            let result = try resume(token.text, in: flow.realm)
+            try enter(loginState(result), &flow)
         case .done, .failed: return nil
         }
         isRepeatable = isRepeatable && !flow.state.isOutOfBand
@@ -201,6 +172,23 @@ extension ServerTransaction {
             device = newDevice(of: flow, end.user)
         }
         return (renew(&flow), device)
+    }
+
+    /// Stores that the browser has got the session of a flow in the response to the last form.
+    /// - Parameters:
+    ///   - flow: The flow.
+    ///   - session: The session, if its token may be needed again.
+    ///   - cookie: The new value of the flow's cookie.
+    /// - Returns: The cookie of the flow.
+    mutating func close(_ flow: LoginFlow, session: TokenHash?, cookie: String) -> LoginCookie {
+        var flow = flow
+        if case .done(var end) = flow.state {
+            (end.token, end.isCollected, end.session) = (nil, true, session)
+            flow.state = .done(end)
+        }
+        flow.browser = TokenHash(cookie)
+        save(flow)
+        return LoginCookie(flow: flow.id, value: cookie, expiresAt: flow.expiresAt)
     }
 
     /// Gives a flow another cookie, and stores the flow.
@@ -259,7 +247,8 @@ extension ServerTransaction {
         let request = JourneyContinuation(
             realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false, isFromPage: true)
         let node = try callbacks == nil ? nil : nodePath(of: step)
-        try enter(loginState(try proceed(request)), &flow)
+        let result = try proceed(request)
+        try enter(loginState(result), &flow)
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
             if case .open(let next, _) = flow.state { callbacks == nil && next.isSamePage(as: step) } else { false }
@@ -285,6 +274,10 @@ extension ServerTransaction {
         try AuthID(step.authId, key: authIDKey).flatMap { try journeys[$0.sessionId] }.map { $0.outer + [$0.currentNode] }
     }
 
+    /// Returns the state of a flow after a result of its journey.
+    ///
+    /// Pass the result as a variable: in `loginState(try proceed(…))` the call would see the transaction as it was before, without
+    /// the cookies of the journey's nodes.
     private func loginState(_ result: JourneyResult) -> LoginFlow.State {
         switch result {
         case .success(.step(let step)):
@@ -330,6 +323,11 @@ extension LoginFlow {
 }
 
 extension LoginFlow.State {
+    /// True when the journey waits for nothing but the user's answer to a page.
+    var onlyAsks: Bool {
+        if case .open = self { !isOutOfBand } else { false }
+    }
+
     /// True when the journey waits for something outside the browser.
     fileprivate var isOutOfBand: Bool {
         switch self {

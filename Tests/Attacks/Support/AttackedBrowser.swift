@@ -37,13 +37,17 @@ struct AttackedBrowser {
 
     /// Fills in the form of a page and sends it, without following the redirect.
     mutating func submit(_ page: HTTPResponse, _ values: [String: String]) async throws -> HTTPResponse {
-        let action = try #require(page.text.firstMatch(of: /<form method="post" action="([^"]*)"/)).1
         var fields: [String: String] = [:]
         for field in page.text.matches(of: /<input type="hidden" name="([^"]*)" value(?:="([^"]*)")?>/) {
             fields[String(field.1)] = field.2.map(String.init) ?? ""
         }
-        let target = String(action.dropFirst(AttackedServer.path.count)).replacing("&amp;", with: "&")
-        return try await send("POST", target, form: fields.merging(values) { $1 })
+        return try await send("POST", try formTarget(of: page), form: fields.merging(values) { $1 })
+    }
+
+    /// Returns the target of the form on a page, below the context path: the address of the login flow.
+    func formTarget(of page: HTTPResponse) throws -> String {
+        let action = try #require(page.text.firstMatch(of: /<form method="post" action="([^"]*)"/)).1
+        return String(action.dropFirst(AttackedServer.path.count)).replacing("&amp;", with: "&")
     }
 
     /// The target to which a response redirects, below the context path; nil outside the server.

@@ -70,8 +70,9 @@ struct LoginFlowTests {
                 .post, try #require(next.formAction), TestServer.form(next.hiddenFields.merging(["IDToken1": "1"]) { $1 }))
             try record()
             #expect(try await browser.get(try #require(page.formAction)).heading == "You are signed in")
+            // The page after the login has no other value: the last answer has ended the flow.
             try record()
-            #expect(Set(values).count == 5, "\(values)")
+            #expect(Set(values).count == 4, "\(values)")
         }
     }
 
@@ -333,7 +334,7 @@ struct LoginFlowTests {
             let count = try await server.devServer.context.store.read { tx in try tx.flows.page(after: nil, 100).count }
             #expect(count == 0)
             let page = ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "cross-site"]
-            #expect(try await server.send(.get, Self.xui, headers: page).status == 303)
+            #expect(try await server.send(.get, Self.xui, headers: page).status == 200)
         }
     }
 }

@@ -15,6 +15,10 @@
     for (const form of document.forms) delete form.dataset.sent;
   });
 
+  // The first page of a login has the address that started it. With the address of the flow, a reload shows this page again.
+  const flow = document.querySelector("form[data-page]");
+  if (flow && !new URLSearchParams(location.search).has("flow")) history.replaceState(null, "", flow.action);
+
   for (const part of document.querySelectorAll("[data-scripted]")) part.hidden = false;
 
   // Codes and secrets: one on each line, without the spaces that make a secret readable.

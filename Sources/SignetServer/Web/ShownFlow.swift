@@ -1,0 +1,23 @@
+import SignetCore
+
+/// A login flow with what its page needs besides.
+struct ShownFlow: Sendable {
+    var flow: LoginFlow
+    /// The CSRF token of the page's form.
+    let csrf: String
+    /// The push message that the page waits for; nil for none.
+    let push: PushWait?
+}
+
+extension ServerTransaction {
+    /// Returns a flow with what its page needs besides.
+    /// - Throws: `StoreError` when the state cannot be read.
+    func shown(_ flow: LoginFlow) throws -> ShownFlow {
+        let push: PushWait? = if case .open(let step, _) = flow.state { try pushWait(in: step) } else { nil }
+        return ShownFlow(flow: flow, csrf: csrf(of: flow.id, page: flow.page), push: push)
+    }
+
+    /// Returns the flow with an id, with what its page needs besides; nil when it doesn't exist.
+    /// - Throws: `StoreError` when the state cannot be read.
+    func shownFlow(_ id: String) throws -> ShownFlow? { try flows[id].map { try shown($0) } }
+}
