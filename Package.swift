@@ -250,7 +250,7 @@ let package = Package(
                 "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
                 "SignetStorage", "SignetDesktop", "SignetTesting", "AgentWire", "TestSupport",
                 .target(name: "CTSS2", condition: .when(platforms: [.linux])),
-                crypto, cryptoExtras, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
+                crypto, cryptoExtras, grdb, hummingbird, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 

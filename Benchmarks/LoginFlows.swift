@@ -83,6 +83,50 @@ struct DevServerLogin: LoginFlow {
     }
 }
 
+/// At `signet serve`, as a browser does it: the authorization request, the page, its form, and the exchange of the code.
+struct DevServerWebLogin: LoginFlow {
+    let url: String
+    let user: (name: String, password: String)
+    let client: LoadClient
+
+    private static let redirectURI = "http://127.0.0.1/callback"
+
+    init(server: MeasuredServer, client: LoadClient) {
+        url = server.url
+        user = server.user
+        self.client = client
+    }
+
+    func logIn() async throws {
+        let oauth = "\(url)/oauth2/realms/root"
+        let query = App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
+        let first = try await client.send("GET", "\(oauth)/authorize?\(query)")
+        guard let address = first.location?.prefix(while: { $0 != "#" }) else { throw BenchError("signet serve led to no page") }
+        let page = try await client.send("GET", String(address))
+        let text = String(decoding: page.body, as: UTF8.self)
+        let cookies = page.cookies.map { String($0.prefix { $0 != ";" }) }.joined(separator: "; ")
+        guard let origin = url.firstRange(of: "/am").map({ url[..<$0.lowerBound] }),
+            let action = Self.value(of: " action=\"", in: text),
+            let flow = Self.value(of: "name=\"flow\" value=\"", in: text),
+            let csrf = Self.value(of: "name=\"csrf\" value=\"", in: text)
+        else { throw BenchError("signet serve has no login page: \(page.status)") }
+        let fields = [
+            ("flow", flow), ("page", "1"), ("csrf", csrf), ("IDToken1", user.name), ("IDToken2", user.password),
+        ]
+        let end = try await client.send(
+            "POST", "\(origin)\(action)", App.form + [("Cookie", cookies)], body: FormCoding.encode(fields))
+        guard let code = end.parameter("code") else { throw BenchError("signet serve gave a browser no code: \(end.status)") }
+        let body = App.exchange(code, client: "app", redirectURI: Self.redirectURI)
+        try App.check(try await client.send("POST", "\(oauth)/access_token", App.form, body: body), "signet serve")
+    }
+
+    /// The text after a mark, up to the next quotation mark.
+    private static func value(of mark: String, in text: String) -> String? {
+        guard let start = text.firstRange(of: mark)?.upperBound else { return nil }
+        return String(text[start...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
+    }
+}
+
 /// At glewlwyd, over its own JSON interface.
 struct GlewlwydLogin: LoginFlow {
     let provider: OpenIDProvider

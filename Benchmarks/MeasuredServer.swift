@@ -14,10 +14,11 @@ final class MeasuredServer {
     let user: (name: String, password: String)
     private let process: ChildProcess
     private let directory: TemporaryDirectory
+    private let state: String
 
     init(_ signet: String, _ options: [String] = []) throws {
         directory = try TemporaryDirectory()
-        let state = directory.file("state/server.sqlite")
+        state = directory.file("state/server.sqlite")
         process = try ChildProcess(
             [signet, "serve", "--port", "0", "--exit-on-stdin-eof", "--json", "--state", state] + options,
             environment: ChildProcess.environment(), input: .pipe, output: .pipe)
@@ -30,6 +31,16 @@ final class MeasuredServer {
 
     /// Returns its resident memory now, in MiB.
     func residentMebibytes() throws -> Double { try ProcessUsage.residentMebibytes(of: process.identifier) }
+
+    /// Returns the size of its state's file, in bytes.
+    ///
+    /// The file is complete after the server has stopped.
+    func stateSize() throws -> Int {
+        guard !FileManager.default.fileExists(atPath: "\(state)-wal"),
+            let size = try FileManager.default.attributesOfItem(atPath: state)[.size] as? Int
+        else { throw BenchError("the state of the server is not one file") }
+        return size
+    }
 
     deinit { directory.remove() }
 

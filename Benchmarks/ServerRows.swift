@@ -6,13 +6,14 @@ import TestSupport
 /// projects, how even they are, how soon the server answers, and what it takes.
 enum ServerRows {
     static func measure(signet: String) async throws -> [Row] {
-        try await start(signet) + logins(signet) + [TraceRow.measure(signet: signet)] + WaitingRows.measure(signet: signet)
+        try await start(signet) + WholeLoginRows.measure(signet: signet) + logins(signet) + [TraceRow.measure(signet: signet)]
+            + WaitingRows.measure(signet: signet)
     }
 
     // MARK: Start and size
 
-    private static let startLimit = 0.5
-    private static let idleLimit = 60.0
+    private static let startLimit = 0.1
+    private static let idleLimit = 45.0
 
     private static func start(_ signet: String) async throws -> [Row] {
         var (times, sizes) = ([Double](), [Double]())

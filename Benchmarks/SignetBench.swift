@@ -16,6 +16,9 @@ enum SignetBench {
             if CommandLine.arguments.count == 3, CommandLine.arguments[1] == StoreRows.listingOption {
                 return try StoreRows.list(CommandLine.arguments[2])
             }
+            if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BareHTTPServer.option {
+                return try await BareHTTPServer.run(CommandLine.arguments[2])
+            }
             let options = try Options(CommandLine.arguments.dropFirst())
             let report = try await Report(date: SystemWallClock().now, rows: rows(options))
             Terminal.out(report.table)

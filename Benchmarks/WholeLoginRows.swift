@@ -1,0 +1,79 @@
+import Foundation
+import SignetCore
+import SignetTesting
+
+/// Whole logins at `signet serve`, with a state in a file, beside the bare parts of a login at a plain Hummingbird server; and the
+/// bytes that a login leaves in the file.
+enum WholeLoginRows {
+    private static let minRate = 0.5
+    private static let stateLimit = 1024.0
+
+    static func measure(signet: String) async throws -> [Row] {
+        let server = try MeasuredServer(signet)
+        let bare = try MeasuredBareHTTPServer()
+        var rows = try await LoadClient.with { client in
+            let login = DevServerLogin(server: server, client: client)
+            let parts = BareLogin(url: bare.url, client: client)
+            let web = DevServerWebLogin(server: server, client: client)
+            let requests = BareLogin(url: bare.url, client: client, signsAndCommits: false)
+            var rows = [
+                try await compare(
+                    "logins (password, code, token), beside 4 bare requests, a signature and a commit", login, parts, people: 8)
+            ]
+            for people in [1, 8] {
+                rows.append(
+                    try await compare(
+                        "logins in a browser (4 requests), beside 4 requests at plain Hummingbird, \(people) at once", web,
+                        requests, people: people))
+            }
+            return rows
+        }
+        try server.stop()
+        try bare.stop()
+        rows.append(try await stateRow(signet))
+        return rows
+    }
+
+    /// Compares logins with another flow, in turns.
+    private static func compare(
+        _ name: String, _ ours: any LoginFlow, _ reference: any LoginFlow, people: Int
+    ) async throws -> Row {
+        var times = (ours: [Double](), reference: [Double]())
+        for round in 0..<8 {
+            let own = try await Load.throughput(ours, people: people)
+            let other = try await Load.throughput(reference, people: people)
+            // The first rounds warm up both.
+            guard round >= 3 else { continue }
+            times.ours.append(own)
+            times.reference.append(other)
+        }
+        let outcome = Race.Outcome(
+            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
+            ours: Row.Figure(name: "signet serve", value: 1e6 / times.ours.median, unit: "/s"),
+            reference: Row.Figure(name: "bare", value: 1e6 / times.reference.median, unit: "/s"),
+            disturbance: times.reference.median / (times.reference.min() ?? .nan))
+        return Row(name, outcome, .atLeast(minRate))
+    }
+
+    // MARK: State
+
+    private static func stateRow(_ signet: String) async throws -> Row {
+        let (few, many) = (200, 1200)
+        let before = try await stateSize(signet, after: few)
+        let after = try await stateSize(signet, after: many)
+        return Row(
+            "state that a finished login in a browser leaves", of: "signet serve", Double(after - before) / Double(many - few),
+            atMost: stateLimit, "B")
+    }
+
+    /// Returns the size of a state's file after some logins, when its server has stopped.
+    private static func stateSize(_ signet: String, after logins: Int) async throws -> Int {
+        let server = try MeasuredServer(signet)
+        try await LoadClient.with { client in
+            let login = DevServerWebLogin(server: server, client: client)
+            for _ in 0..<logins { try await login.logIn() }
+        }
+        try server.stop()
+        return try server.stateSize()
+    }
+}
