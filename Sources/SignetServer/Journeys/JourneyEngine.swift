@@ -278,6 +278,12 @@ extension ServerTransaction {
             try sessions.use(token, in: journey.realm)?.user == user ? token : nil
         }
         guard presentedToken != nil || journey.isUpgrade != true else { return .failure(.upgradeByOtherUser) }
+        // A journey for tests can let in each user without a proof, and an administrator can change the configuration. A new
+        // password that the journey has set counts as a proof too (PatchObjectNode).
+        let isProven = presentedToken != nil || journey.identified?.user == user
+        guard isProven || !directory.isAdministrator(user) else {
+            return .failure(.loginFailure(because: Self.unprovenAdministrator, tree: journey.tree))
+        }
         let token = try token(of: user, after: journey, presentedToken)
         try setPersistentCookies(of: journey, for: user)
         return .success(
