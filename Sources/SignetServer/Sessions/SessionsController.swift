@@ -34,8 +34,9 @@ struct SessionsController: Sendable {
         switch action {
         case .logout: return try await logOut(tokens, realm, version)
         case .getSessionInfo:
-            // A token in the request identifies the session to describe, not the caller, as at AM.
-            if !named.isEmpty { _ = try await callerSession(own, realm) }
+            // A token in the request identifies the session to describe, not the caller, as at AM. From version 4.0 on, a caller
+            // without a session of its own describes the one whose token it has, as AM 7 and 8 answer to frodo.
+            if !named.isEmpty, !own.isEmpty || version.major < 4 { _ = try await callerSession(own, realm) }
             return try await information(tokens, realm, version)
         case .getSessionProperties:
             let caller = try await callerSession(own, realm, named: named)
@@ -62,7 +63,9 @@ struct SessionsController: Sendable {
     ///
     /// A user can only read and change the properties of this session: ``APIError/forbidden`` if `named` contains another token.
     private func callerSession(_ own: [String], _ realm: RealmPath, named: [String] = []) async throws -> PresentedSession {
-        guard let found = try await server.store.read({ try $0.findSession(own, in: realm) }) else { throw APIError.accessDenied }
+        guard let found = try await server.store.read({ try $0.findSessionOrAdministrator(own, in: realm) }) else {
+            throw APIError.accessDenied
+        }
         guard named.allSatisfy({ ConstantTime.areEqual($0, found.token) }) else { throw APIError.forbidden }
         return found
     }
@@ -116,13 +119,13 @@ struct SessionsController: Sendable {
 
     /// Returns information about a session, without extending its idle time.
     private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let found = try await server.store.read({ try $0.findSession(tokens, in: realm) }) else {
+        guard let found = try await server.store.read({ try $0.findSessionOrAdministrator(tokens, in: realm) }) else {
             throw APIError.accessDenied
         }
         let (key, session) = (TokenHash(found.token), found.session)
         let body: [String: JSONValue] = [
             "username": .string(session.user.name), "universalId": .string(session.user.universalID),
-            "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
+            "realm": .string(session.user.realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
             "maxIdleExpirationTime": .string(session.idleEnd.ISO8601Format()),
             "maxSessionExpirationTime": .string(session.end.ISO8601Format()),
             "properties": .object(
