@@ -7,9 +7,9 @@ package enum RandomID {
 }
 
 /// The text form of UUIDs.
-enum UUIDText {
+package enum UUIDText {
     /// Returns the UUID made of the first 16 of `bytes`, with the version and variant bits set (RFC 9562 section 4.2).
-    static func text(of bytes: some Sequence<UInt8>, version: UInt8) -> String {
+    package static func text(of bytes: some Sequence<UInt8>, version: UInt8) -> String {
         var bytes = Array(bytes.prefix(16))
         bytes[6] = bytes[6] & 0x0F | version << 4
         bytes[8] = bytes[8] & 0x3F | 0x80

@@ -40,7 +40,8 @@ struct JourneyReader {
 
     private mutating func journey(_ entry: MarkedValue.Entry) -> JourneyDraft {
         var draft = JourneyDraft(name: entry.key, position: entry.position)
-        draft.fingerprint = entry.value.json.hashValue
+        let source = entry.value.json
+        (draft.fingerprint, draft.source) = (source.hashValue, source)
         var decoder = ConfigurationDecoder(entry.value, subject: draft.subject)
         let first = decoder.optionalString("entry", kind: "the name of a node", default: "the first node")
         draft.isInner = decoder.bool("innerTreeOnly", false)
@@ -174,6 +175,7 @@ private struct JourneyDraft {
     var realms: Set<RealmPath>?
     var nodes: [NodeDraft] = []
     var fingerprint = 0
+    var source: JSONValue?
 
     /// The journey's name for messages.
     var subject: String { "journey `\(name.shortened)`" }
@@ -241,7 +243,7 @@ private struct JourneyDraft {
             name, entry: entry, nodes: Dictionary(nodes.map { ($0.id, $0.journeyNode) }, uniquingKeysWith: { first, _ in first }))
         tree.isInner = isInner
         tree.realms = realms
-        tree.fingerprint = fingerprint
+        (tree.fingerprint, tree.source) = (fingerprint, source)
         return tree
     }
 }

@@ -9,6 +9,8 @@ struct JourneyConverter {
     private(set) var findings: [ImportFinding] = []
     private let export: JourneyExport
     private let stubs: JourneyImport.Stubs
+    /// Journeys of the server that nodes can run.
+    private let known: [JourneyTree]
     /// The names of the journeys that nodes can run.
     private let names: Set<String>
     private var line = 0
@@ -20,9 +22,11 @@ struct JourneyConverter {
     ///   - export: The export.
     ///   - stubs: The behavior of nodes that cannot run.
     ///   - others: The names of journeys that the server also has.
-    init(_ export: JourneyExport, stubs: JourneyImport.Stubs, others: Set<String> = []) {
+    ///   - known: Those of them whose nodes are known.
+    init(_ export: JourneyExport, stubs: JourneyImport.Stubs, others: Set<String> = [], known: [JourneyTree] = []) {
         self.export = export
         self.stubs = stubs
+        self.known = known
         names = others.union(export.journeys.map(\.name))
         findings = export.findings
         journeys = export.journeys.map { convert($0) }
@@ -170,14 +174,15 @@ struct JourneyConverter {
     }
 
     private func problems(_ others: Set<String>) -> [ConfigurationProblem] {
-        let known = others.subtracting(journeys.map(\.name)).map { name in
+        let made = Set(journeys.map(\.name))
+        let unread = others.subtracting(made).subtracting(known.map(\.name)).map { name in
             ImportedJourney(
                 name: name, description: nil, isInner: false,
                 nodes: [ImportedNode(name: "end", type: SuccessNode.type.name, settings: [], outcomes: [], line: 0)],
                 place: ExportPlace(file: ""), line: 0)
         }
-        var reader = JourneyReader(NodeContext(), realms: [])
-        _ = reader.trees(MarkedValue(content: .mapping((known + journeys).map(\.entry)), position: .start))
+        var reader = JourneyReader(NodeContext(), realms: [], besides: known.filter { !made.contains($0.name) })
+        _ = reader.trees(MarkedValue(content: .mapping((unread + journeys).map(\.entry)), position: .start))
         return reader.problems
     }
 

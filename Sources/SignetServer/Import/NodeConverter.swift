@@ -65,7 +65,7 @@ struct NodeConverter {
             case .success(let parts): converted.settings = parts
             case .failure(let failure): return .failure(failure)
             }
-        case ScriptedDecisionNode.type.name:
+        case ScriptedDecisionNode.type.name where !Self.hasTable(settings):
             switch scripted(settings) {
             case .success(let parts): converted.settings = parts
             case .failure(let failure): return .failure(failure)
@@ -77,7 +77,7 @@ struct NodeConverter {
         default: break
         }
         let generated = Set(converted.settings.map(\.name))
-        if type.name != ScriptedDecisionNode.type.name {
+        if type.name != ScriptedDecisionNode.type.name || Self.hasTable(settings) {
             let used = generated.union(Self.reserved)
             for (name, value) in settings.sorted(by: { $0.key < $1.key }) where !used.contains(name) && !value.isEmpty {
                 converted.settings.append(ImportedNode.Setting(name: name, value: MarkedValue(value, at: .start)))
@@ -190,6 +190,14 @@ struct NodeConverter {
     }
 
     // MARK: Scripts
+
+    /// Returns true for a node of this server that decides by a table, which AM's configuration REST gives to clients and gets back
+    /// (``TreeExport``).
+    ///
+    /// A node of AM always has a script.
+    private static func hasTable(_ settings: [String: JSONValue]) -> Bool {
+        settings["script"] == nil && ["table", "callbacks", "default"].contains { settings[$0] != nil }
+    }
 
     /// Returns the settings of a node with a script: its source in the place of its id.
     private func scripted(_ settings: [String: JSONValue]) -> Result<[ImportedNode.Setting], Unsupported> {

@@ -1,3 +1,5 @@
+import SignetCore
+
 /// A login journey: its nodes, and the target of each outcome of a node.
 ///
 /// It has the structure of AM's trees.
@@ -14,6 +16,10 @@ struct JourneyTree: Sendable {
     var realms: Set<RealmPath>?
     /// A hash of the journey as it was written, by which a reload finds out that it has changed; 0 for one of a program.
     var fingerprint = 0
+    /// The journey as it was written, in JSON; nil for one of a program.
+    ///
+    /// AM's configuration REST and exports are made of it (``TreeExport``).
+    var source: JSONValue?
 
     init(_ name: String, entry: String, nodes: [String: JourneyNode]) {
         self.name = name

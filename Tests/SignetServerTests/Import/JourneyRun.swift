@@ -52,12 +52,20 @@ final class JourneyRun: Sendable {
 
     /// Runs a server with imported journeys and with the user of the table.
     func withServer(_ imported: JourneyImport, _ body: @Sendable (TestServer) async throws -> Void) async throws {
-        var configuration = try ServerConfiguration(importing: imported)
-        configuration.users = [
-            User(
-                name: Self.name, password: Secret(Self.password.utf8),
-                claims: ["email": .string(Self.mail), "given_name": "Mira"])
-        ]
+        try await withServer(try ServerConfiguration(importing: imported), body)
+    }
+
+    /// Runs a server with the user of the table, and with the administrators of the configuration.
+    func withServer(
+        _ configuration: ServerConfiguration, _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var configuration = configuration
+        configuration.users =
+            [
+                User(
+                    name: Self.name, password: Secret(Self.password.utf8),
+                    claims: ["email": .string(Self.mail), "given_name": "Mira"])
+            ] + configuration.users.filter(\.isAdministrator)
         configuration.pollInterval = .seconds(1)
         configuration.onEmail = { email in
             self.sent.withLock { sent in
