@@ -42,6 +42,8 @@ enum Route: String, CaseIterable, Sendable {
     /// A group of addresses that share the format of their errors.
     enum Family: Sendable {
         case json
+        /// AM's configuration REST, below `/json`.
+        case configuration
         case oauth2
         case pages
         case console
@@ -54,7 +56,7 @@ enum Route: String, CaseIterable, Sendable {
         /// The prefix of the family's paths; empty when the paths have no common prefix.
         var prefix: String {
             switch self {
-            case .json: "/json"
+            case .json, .configuration: "/json"
             case .oauth2: "/oauth2"
             case .pages: "/XUI"
             case .console: "/console"
@@ -70,6 +72,8 @@ enum Route: String, CaseIterable, Sendable {
     ///
     /// No request has this path: ``RealmResponder`` sends browsers there that open the server's address without a page.
     static let entry = "entry"
+    /// The router's path of AM's configuration REST, without its slash (``ConfigurationAddress``).
+    static let configuration = "configuration"
 
     /// AM's resources: the routes that a realm can be part of.
     static let resources = allCases.filter { $0.family == .json || $0.family == .oauth2 }
@@ -167,6 +171,11 @@ extension ServerContext {
         let am = router.group().add(middleware: RealmMiddleware(realms: realms))
         addJSON(to: am.group().add(middleware: ErrorMiddleware(server: self, isVersioned: true)))
         addOAuth(to: am)
+        let rest = ConfigurationController(server: self)
+        let documents = am.group().add(middleware: ErrorMiddleware(server: self, isVersioned: true))
+        for method in HTTPRequest.Method.known {
+            documents.on(RouterPath(Route.configuration), method: method, use: rest.respond)
+        }
         addHealth(to: router.group("health"))
         router.add(RouterPath(Route.entry), [.get: LoginController(server: self).enter])
         addPages(to: router.group("XUI"))
@@ -181,7 +190,7 @@ extension ServerContext {
         }
         return RealmResponder(
             contextPath: contextPath, gateway: configuration.pushGateway, maxBodySize: configuration.maxBodySize,
-            next: router.buildResponder())
+            hasConfiguration: { [holder] in holder.current.hasConfigurationREST }, next: router.buildResponder())
     }
 
     private func addJSON(to group: RouterGroup<AppRequestContext>) {

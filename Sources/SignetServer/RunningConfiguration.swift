@@ -7,19 +7,25 @@ final class RunningConfiguration: Sendable {
     let clients: ClientRegistry
     let trees: [String: JourneyTree]
     let fingerprint: ConfigurationFingerprint
+    /// True when a user of the configuration is an administrator and may use AM's configuration REST.
+    let hasAdministrator: Bool
+    /// The documents that clients of AM's configuration REST have stored.
+    let documents: ConfigurationDocuments
 
     /// Takes over a configuration.
     convenience init(_ configuration: ServerConfiguration) {
         self.init(
             configuration.withoutSecrets, ClientRegistry(configuration.clients), configuration.journeys.trees.byName,
-            ConfigurationFingerprint(configuration))
+            ConfigurationFingerprint(configuration), hasAdministrator: configuration.users.contains(where: \.isAdministrator))
     }
 
     private init(
         _ configuration: ServerConfiguration, _ clients: ClientRegistry, _ trees: [String: JourneyTree],
-        _ fingerprint: ConfigurationFingerprint
+        _ fingerprint: ConfigurationFingerprint, hasAdministrator: Bool,
+        _ documents: ConfigurationDocuments = ConfigurationDocuments()
     ) {
         (self.configuration, self.clients, self.trees, self.fingerprint) = (configuration, clients, trees, fingerprint)
+        (self.hasAdministrator, self.documents) = (hasAdministrator, documents)
     }
 
     /// Returns a new configuration with the settings of this one that need a restart, and the difference from this one.
@@ -35,7 +41,9 @@ final class RunningConfiguration: Sendable {
         (settings.host, settings.port, settings.adminToken) = (configuration.host, configuration.port, configuration.adminToken)
         settings.onEmail = configuration.onEmail
         return (
-            RunningConfiguration(settings, ClientRegistry(new.clients), new.journeys.trees.byName, fingerprint), difference
+            RunningConfiguration(
+                settings, ClientRegistry(new.clients), new.journeys.trees.byName, fingerprint,
+                hasAdministrator: new.users.contains(where: \.isAdministrator)), difference
         )
     }
 
@@ -44,7 +52,8 @@ final class RunningConfiguration: Sendable {
         var fingerprint = fingerprint
         fingerprint.clients = Dictionary(
             clients.all.map { (ConfigurationDifference.name($0.id, in: $0.realm), $0.hashValue) }, uniquingKeysWith: { $1 })
-        return RunningConfiguration(configuration, clients, trees, fingerprint)
+        return RunningConfiguration(
+            configuration, clients, trees, fingerprint, hasAdministrator: hasAdministrator, documents)
     }
 
     /// Returns the configuration with other journeys.
@@ -52,7 +61,13 @@ final class RunningConfiguration: Sendable {
         var (configuration, fingerprint) = (configuration, fingerprint)
         configuration.journeys = Journeys(trees)
         fingerprint.journeys = Dictionary(trees.map { ($0.name, $0.fingerprint) }, uniquingKeysWith: { $1 })
-        return RunningConfiguration(configuration, clients, trees.byName, fingerprint)
+        return RunningConfiguration(
+            configuration, clients, trees.byName, fingerprint, hasAdministrator: hasAdministrator, documents)
+    }
+
+    /// Returns the configuration with other documents of AM's configuration REST.
+    func with(_ documents: ConfigurationDocuments) -> RunningConfiguration {
+        RunningConfiguration(configuration, clients, trees, fingerprint, hasAdministrator: hasAdministrator, documents)
     }
 }
 

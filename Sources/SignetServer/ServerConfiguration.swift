@@ -154,6 +154,10 @@ public struct ServerConfiguration: Sendable {
     ///
     /// A trace has the nodes of the journey that were visited, with their outcomes, and no secrets.
     public var loginTraces = 500
+    /// The clients that may use AM's configuration REST with the session of an administrator (``User/isAdministrator``).
+    ///
+    /// Without an administrator its addresses do not exist.
+    public var configurationREST = ConfigurationRESTAccess.loopback
     /// The largest accepted request body, in bytes; a larger one gets a 413 response.
     public var maxBodySize = 256 * 1024
     /// The limits on the size, the duration and the rate of requests.
@@ -204,7 +208,14 @@ public struct User: Sendable, Hashable {
     public var securityAnswers: [String: Secret] = [:]
     /// True when the account is locked, so that the correct password is rejected too.
     public var isLocked: Bool
-    /// True when the user can ask for what AM tells administrators only: the version of the server (`serverinfo/version`).
+    /// True for an administrator: the user may ask for the version of the server (`serverinfo/version`) and use AM's configuration
+    /// REST (``ServerConfiguration/configurationREST``).
+    ///
+    /// An administrator of the top-level realm has these rights in every realm. A journey logs an administrator in only
+    /// when it has identified the user by a password, by a link or a code that was sent by email, or by a persistent cookie, which
+    /// such a login has set, or when it began with a session of the user. A journey that stores a new password (Patch Object)
+    /// counts too, even if it asks for no proof before; do not configure such a journey on a server with an administrator. No page
+    /// for tests logs an administrator in.
     public var isAdministrator = false
 
     /// Creates a user, by default in the top-level realm.

@@ -77,10 +77,10 @@ extension AdminOperations {
 
 extension RunningConfiguration {
     /// The journeys that clients start without naming them.
-    fileprivate var usedByClients: [String] { [configuration.defaultJourney, configuration.transactionJourney] }
+    var usedByClients: [String] { [configuration.defaultJourney, configuration.transactionJourney] }
 }
 
 extension APIError {
-    fileprivate static let journeyOfClients = APIError(
+    static let journeyOfClients = APIError(
         .conflict, "Clients start this journey without naming it (`defaultJourney`, `transactionJourney`).")
 }

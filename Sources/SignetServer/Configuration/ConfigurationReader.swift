@@ -184,6 +184,8 @@ struct ConfigurationReader {
         server.pushTimeout = reader.integer("pushTimeout", server.pushTimeout, in: 1...86_400)
         server.devicePollInterval = reader.integer("devicePollInterval", server.devicePollInterval, in: 1...86_400)
         server.devicePendingStatus = reader.choice("devicePendingStatus", "400", ["400": 400, "403": 403]) ?? 400
+        server.configurationREST =
+            reader.choice("configurationREST", "loopback", Self.configurationAccess) ?? server.configurationREST
         server.authorizeErrors = reader.choice("authorizeErrors", "page", ["page": .page, "json": .json]) ?? .page
         let polls = reader.optionalInteger("pollInterval", in: 0...86_400_000, default: "AM's schedule")
         server.pollInterval = polls.map { .milliseconds($0) }
@@ -225,6 +227,10 @@ struct ConfigurationReader {
     }
 
     private static let sameSite: KeyValuePairs<String, CookieSameSite> = ["strict": .strict, "lax": .lax, "none": .none]
+
+    private static let configurationAccess: KeyValuePairs<String, ConfigurationRESTAccess> = [
+        "off": .off, "loopback": .loopback, "network": .network,
+    ]
 
     private static let responseTypes: KeyValuePairs<String, RegisteredClient.ResponseType> = [
         "code": .code, "id_token": .idToken, "none": RegisteredClient.ResponseType.none,

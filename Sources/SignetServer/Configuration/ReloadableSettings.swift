@@ -40,6 +40,7 @@ struct ReloadableSetting: Sendable {
         ReloadableSetting("sessionMaxLifetime") { $0.sessionMaxLifetime },
         ReloadableSetting("sessionProperties") { $0.sessionProperties },
         ReloadableSetting("offersUserPicker") { $0.offersUserPicker },
+        ReloadableSetting("configurationREST") { $0.configurationREST },
         ReloadableSetting("loginTraces", atStart: \.loginTraces), ReloadableSetting("journeyTimeout") { $0.journeyTimeout },
         ReloadableSetting("suspensionTimeout") { $0.suspensionTimeout }, ReloadableSetting("pushTimeout") { $0.pushTimeout },
         ReloadableSetting("devicePollInterval") { $0.devicePollInterval },

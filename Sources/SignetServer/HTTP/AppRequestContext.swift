@@ -22,6 +22,8 @@ struct AppRequestContext: RequestContext {
     var family = Route.Family.none
     /// The named route; nil for an address without a name.
     var route: Route?
+    /// The address of a request for AM's configuration REST; nil for other requests.
+    var configuration: ConfigurationAddress?
     /// The realm of a request for one of AM's resources.
     var realm = RealmPath.root
     /// The largest body that a handler reads, in bytes.

@@ -11,6 +11,8 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
     let contextPath: String
     let gateway: PushGatewayConfiguration?
     let maxBodySize: Int
+    /// Returns true when AM's configuration REST exists.
+    let hasConfiguration: @Sendable () -> Bool
     let next: Next
 
     func respond(to request: Request, context: AppRequestContext) async throws -> Response {
@@ -62,6 +64,10 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
             context.family = family
             context.route = family == .health ? .health : family == .pages ? .pages : nil
             return family.routerPath(below) ?? "/"
+        }
+        if hasConfiguration(), let address = ConfigurationAddress(path: below, context.method, query: request.query) {
+            (context.family, context.realm, context.configuration) = (.configuration, address.realm, address)
+            return "/\(Route.configuration)"
         }
         guard let address = Route.Address(path: below, realmParameter: request.query("realm")) else {
             context.family = [.json, .oauth2].first { $0.prefix == prefix } ?? .none

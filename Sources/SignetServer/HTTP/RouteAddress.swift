@@ -49,7 +49,7 @@ extension Route {
             return route.pattern.map { "/\(isParameter($0) ? (rest.popFirst() ?? $0).percentEncoded() : $0)" }.joined()
         }
 
-        private static func realm(_ segments: ArraySlice<String>) -> RealmPath? {
+        static func realm(_ segments: ArraySlice<String>) -> RealmPath? {
             guard segments.first == "realms" else { return RealmPath(names: segments) }
             let steps = Array(segments)
             guard steps.count.isMultiple(of: 2), stride(from: 0, to: steps.count, by: 2).allSatisfy({ steps[$0] == "realms" })

@@ -52,7 +52,7 @@ struct ErrorMiddleware: RouterMiddleware {
             return HTMLPage.notFound(refusal, signInAt: "\(server.contextPath)/XUI/").response(at: server)
         }
         return try refusal.response(
-            for: context, request.method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
+            for: context, request.method, at: server, version: isVersioned ? context.newestVersion : nil)
     }
 
     /// Returns true for an error about an address that no route serves for this client, or about a realm that does not exist.
@@ -103,8 +103,15 @@ extension APIError {
         // Servers send it forms and read XML; devices read their inbox in JSON.
         case .gateway where method == .post:
             Response(SNSError(status: status.code, message: message).response, headers: headers)
-        case .json, .health, .admin, .gateway, .none: try JSONReply.make(self, version: version)
+        case .json, .configuration, .health, .admin, .gateway, .none: try JSONReply.make(self, version: version)
         }
+    }
+}
+
+extension AppRequestContext {
+    /// The newest version of the versioned resource that the request is for.
+    fileprivate var newestVersion: APIVersion? {
+        configuration.map { ConfigurationController.version(of: $0.resource) } ?? route?.newestVersion
     }
 }
 

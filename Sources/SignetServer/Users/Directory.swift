@@ -178,9 +178,9 @@ extension UserRecord {
 
 /// The users that can log in: those in the configuration, and those that journeys have created.
 struct Directory {
-    private let configuredUsers: ConfiguredUsers
+    let configuredUsers: ConfiguredUsers
     /// The users that journeys have created.
-    private var records: Table<UserKey, UserRecord>
+    var records: Table<UserKey, UserRecord>
     /// The changes to users in the configuration.
     private var changes: Table<UserKey, UserRecord>
     private let transaction: RowCache

@@ -17,6 +17,17 @@ extension ServerTransaction {
         return true
     }
 
+    /// Removes a user with everything that belongs to the user.
+    /// - Parameter user: The user. One of the configuration stays.
+    /// - Returns: False when the user doesn't exist, or is one of the configuration.
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    mutating func removeUser(_ user: UserKey) throws -> Bool {
+        guard try directory.contains(user), !directory.isConfigured(user) else { return false }
+        try removeBelongings(of: user)
+        directory.records.discard(user)
+        return true
+    }
+
     /// Makes the users new ones that the configuration has and did not have at the last start of a server with this state.
     ///
     /// A user of the same name that existed before, in an earlier configuration or by registration, may have been another person.
@@ -86,4 +97,9 @@ extension ServerTransaction {
         emails.discard(for: user)
         try lockouts.clearAll(user)
     }
+}
+
+extension Directory {
+    /// Returns true for a user of the configuration; journeys and testers have created the others.
+    func isConfigured(_ user: UserKey) -> Bool { configuredUsers.all.contains(user) }
 }
