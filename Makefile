@@ -69,9 +69,10 @@ browsers: setup-test ## the tests in Chromium: the server's pages, and logins th
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter '^SignetPagesTests\.|LoginElsewhereTests' $(TEST_ARGS)
 
-peers: setup-test ## the tests with other OpenID providers, and with a stand-in for AWS SNS
+peers: export SIGNET_CLIENTS := all
+peers: setup-test ## the tests with other OpenID providers, other OpenID clients (all scenarios), and a stand-in for AWS SNS
 	@swift build $(DEBUG) --build-tests
-	@swift test $(DEBUG) --skip-build --filter 'ProviderTests|SNSMotoTests' $(TEST_ARGS)
+	@swift test $(DEBUG) --skip-build --filter 'ProviderTests|SNSMotoTests|RealClientTests|BrowserAppTests' $(TEST_ARGS)
 
 # The package in Examples is built beside it, because it needs the same libraries.
 plain: setup-test ## build everything without a trait, run what is different then, and build Examples as a package that depends on this one

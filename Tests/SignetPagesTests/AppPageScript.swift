@@ -61,6 +61,24 @@ enum AppPageScript {
             const reply = await fetch(`${am}/oauth2/access_token`, { method: "POST", body, credentials: "include" });
             return reply.json();
           },
+          async renew(am, refresh) {
+            const body = new URLSearchParams({ client_id: "app", grant_type: "refresh_token", refresh_token: refresh });
+            const reply = await fetch(`${am}/oauth2/access_token`, { method: "POST", body, credentials: "include" });
+            return reply.json();
+          },
+          async user(am, token) {
+            const reply = await fetch(`${am}/oauth2/userinfo`, { headers: { Authorization: `Bearer ${token}` } });
+            return { httpStatus: reply.status, ...await reply.json() };
+          },
+          async logout(am, { access_token, id_token }) {
+            const statuses = [];
+            const post = async (path, body) =>
+              statuses.push((await fetch(`${am}${path}`, { method: "POST", body, credentials: "include" })).status);
+            await post("/oauth2/token/revoke", new URLSearchParams({ client_id: "app", token: access_token }));
+            const end = `${am}/oauth2/connect/endSession?id_token_hint=${id_token}`;
+            statuses.push((await fetch(end, { credentials: "include" })).status);
+            return statuses;
+          },
           async passkey(step) {
             const data = output(step.callbacks.find((callback) => callback.type === "MetadataCallback") ?? { output: [] }, "data");
             const script = step.callbacks.filter((callback) => callback.type === "TextOutputCallback")

@@ -151,6 +151,29 @@ struct BrowserAppTests {
         }
     }
 
+    @Test("A page of an app gets tokens without a redirect, renews them, reads userinfo, and ends the session")
+    func usesTokensInPageOfApp() async throws {
+        try await withApp { addresses, page in
+            #expect(try await logIn("Login", addresses, page)["tokenId"] != nil)
+            let done = try await page.evaluate(
+                """
+                (async (am) => {
+                  const answer = await sdk.authorize('\(addresses.authorize("&prompt=none"))');
+                  const tokens = await sdk.exchange(am, answer, '\(Self.verifier)', '\(addresses.redirect)');
+                  const user = await sdk.user(am, tokens.access_token);
+                  const renewed = await sdk.renew(am, tokens.refresh_token);
+                  const statuses = await sdk.logout(am, { ...tokens, ...renewed });
+                  const after = await sdk.user(am, renewed.access_token);
+                  return { tokens, user, renewed, statuses, after, session: await sdk.session(am) };
+                })('\(addresses.server)')
+                """)
+            #expect(done["user"]?["httpStatus"] == .integer(200) && done["user"]?["sub"] == "demo")
+            #expect(done["renewed"]?["access_token"] != done["tokens"]?["access_token"])
+            #expect(done["statuses"] == .array([.integer(200), .integer(204)]))
+            #expect(done["after"]?["httpStatus"] == .integer(401) && done["session"]?["httpStatus"] == .integer(401))
+        }
+    }
+
     @Test("F4: A page of an app checks a session by fetch with response_type=none, and in a hidden frame with id_token")
     func checksSession() async throws {
         try await withApp { addresses, page in
