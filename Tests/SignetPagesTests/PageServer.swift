@@ -150,6 +150,7 @@ extension ChromiumPage {
             #expect(wide == .integer(0), "\(name) is wider than a screen of \(width) pixels")
             let pale = try await evaluate(PageScript.paleTexts)
             #expect(pale == "", "\(name), \(isDark ? "dark" : "light")")
+            try await findNoViolations("\(name), \(width) pixels, \(isDark ? "dark" : "light")")
             if let folder {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try Data(try await picture()).write(to: URL(filePath: "\(folder)/\(name)-\(width)\(isDark ? "-dark" : "").png"))
@@ -160,7 +161,7 @@ extension ChromiumPage {
         try await listen(name)
     }
 
-    /// Checks the page as a screen reader presents it: one main part with one main heading, and a name for every control.
+    /// Checks the page as a screen reader presents it: one main part with one main heading, or a dialog, and a name for every control.
     func listen(_ page: String) async throws {
         let nodes = try await call("Accessibility.getFullAXTree")["nodes"]?.array ?? []
         let heard = nodes.filter { $0["ignored"] != .bool(true) }.map { node in
@@ -171,6 +172,11 @@ extension ChromiumPage {
         ]
         for part in heard where used.contains(part.role) && part.name.isEmpty {
             Issue.record("\(page): a \(part.role) without a name: \(part.node)")
+        }
+        // Behind an open dialog the page is inert, and a screen reader has the dialog only.
+        if let dialog = heard.first(where: { ["dialog", "alertdialog"].contains($0.role) }) {
+            #expect(!dialog.name.isEmpty, "\(page): a dialog without a name")
+            return
         }
         let levels = heard.filter { $0.role == "heading" }.compactMap { part in
             part.node["properties"]?.array?.first { $0["name"] == "level" }?["value"]?["value"]?.lenientInteger

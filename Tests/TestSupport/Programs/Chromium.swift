@@ -214,9 +214,9 @@ package struct ChromiumPage: Sendable {
         }
     }
 
-    /// Presses a key: `Tab`, `Enter` or ` `.
+    /// Presses a key: `Tab`, `Enter`, `Escape` or ` `.
     package func press(_ key: String) async throws {
-        let codes: [String: (Int64, String?)] = ["Tab": (9, nil), "Enter": (13, "\r"), " ": (32, " ")]
+        let codes: [String: (Int64, String?)] = ["Tab": (9, nil), "Enter": (13, "\r"), "Escape": (27, nil), " ": (32, " ")]
         let (code, text) = codes[key] ?? (0, key)
         for type in ["keyDown", "keyUp"] {
             var parameters: [String: JSONValue] = [
