@@ -83,7 +83,8 @@ struct Page: Sendable {
 /// It has one outcome, and it can be anywhere on a page.
 protocol Collector: Node {
     /// Returns the callbacks to show. They are the same in each call until the collector has taken an answer.
-    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback]
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) throws -> [JourneyCallback]
     /// Takes the client's answers. Index 0 is the answer to the first callback of this collector.
     /// - Throws: The error of a row that cannot be read, or of the store.
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult

@@ -15,9 +15,9 @@ struct DisplayUsernameCollector: Collector {
     var attribute = UserAttributes.userName
     var identityAttribute = "mail"
 
-    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] {
-        let user = try? tx.directory.user(of: journey, by: identityAttribute)
-        let value = user.flatMap { try? tx.directory[$0]?.attribute(attribute) }
+    func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) throws -> [JourneyCallback] {
+        let user = try tx.directory.user(of: journey, by: identityAttribute)
+        let value = try user.flatMap { try tx.directory[$0]?.attribute(attribute) }
         return [.information(value?.string ?? "")]
     }
 

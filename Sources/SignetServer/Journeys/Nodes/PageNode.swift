@@ -40,7 +40,7 @@ struct PageNode: Node {
     var interaction: Interaction { .ownPage }
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let asked = collectors.map { $0.callbacks(journey, tx) }
+        let asked = try collectors.map { try $0.callbacks(journey, tx) }
         guard let answers else {
             return try finish(nil, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
         }
@@ -53,7 +53,7 @@ struct PageNode: Node {
             switch try collector.take(part, &journey, &tx) {
             // The page is shown again when another part of it is not complete: with what the user has entered.
             case .accepted:
-                shown[index] = collector.callbacks(journey, tx).enumerated().map { $1.keeping(part, at: $0) }
+                shown[index] = try collector.callbacks(journey, tx).enumerated().map { $1.keeping(part, at: $0) }
             case .retry(let callbacks):
                 shown[index] = callbacks
                 isDone = false
@@ -75,7 +75,7 @@ struct PageNode: Node {
         _ tx: inout ServerTransaction
     ) throws -> NodeResult {
         let action = try self.last?.process(last, &journey, &tx) ?? .transition(.outcome)
-        var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
+        var shown = try open ?? collectors.map { try $0.callbacks(journey, tx) }
         if case .prompt(let page) = action {
             shown.append(
                 page.callbacks.enumerated().map { index, callback in answers.map { callback.keeping($0, at: index) } ?? callback }
