@@ -27,7 +27,7 @@ struct ServeReload: Sendable {
             }
             let configuration = try serve.configuration(tls)
             let difference = try await server.reload(configuration)
-            // A user who is new and has no password gets one, as at the start.
+            // The server makes a password for a new user without one, as at the start.
             let users = configuration.users.filter { difference.users.added.contains(ReadyMessage.UserEntry.label($0)) }
             show(difference, try await Serve.entries(users, server).filter { $0.generatedPassword != nil })
         } catch {

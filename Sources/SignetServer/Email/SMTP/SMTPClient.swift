@@ -84,7 +84,7 @@ struct SMTPClient: Sendable {
         if configuration.security == .startTLS {
             guard extensions.contains("STARTTLS") else { throw SMTPFailure("\(configuration.host) does not offer STARTTLS") }
             try await dialog.command("STARTTLS", 220)
-            // Bytes after the answer come from an attacker who is not part of the encrypted connection.
+            // Bytes after the answer were sent by an attacker outside the encrypted connection.
             guard dialog.isEmpty else { throw SMTPFailure("\(configuration.host) sent data before the encryption began") }
             try await encrypt(channel)
             extensions = try await dialog.hello()

@@ -4,7 +4,7 @@ import SignetCore
 struct EmailSuspendNode: Node {
     static let type = NodeType(
         "EmailSuspendNode", "Email Suspend",
-        "Sends an email with a link, and continues when a client opens the link. An existing user gets it at the user's own address, a user who does not exist yet at the collected `mail`. `signet serve` prints the links, and `/admin/emails` has the emails. The links lead to the server's login page, or to `externalLoginPageURL`."
+        "Sends an email with a link, and continues when a client opens the link. The server sends it to the address of an existing user, and without one to the collected `mail`. `signet serve` prints the links, and `/admin/emails` has the emails. The links lead to the server's login page, or to `externalLoginPageURL`."
     ) { Self(message: $0.localizedText("emailSuspendMessage", Self().message)) }
 
     var message: LocalizedText = "An email has been sent to your inbox."

@@ -4,7 +4,7 @@ import SignetCore
 struct IdentifyExistingUserNode: Node {
     static let type = NodeType(
         "IdentifyExistingUserNode", "Identify Existing User",
-        "Finds the user whose `identityAttribute` has the collected value, without regard to case: `true` when exactly one has it. The journey continues with that user, who is not proven to be the one at the device: ask for a password, or send an email. At most 10,000 users are searched.",
+        "Finds the user whose `identityAttribute` has the collected value, without regard to case: `true` when exactly one user has it. The journey continues with that user without a proof of identity: ask for a password, or send an email. At most 10,000 users are searched.",
         ignoring: ["identifier"]
     ) { Self(attribute: $0.string("identityAttribute", "mail")) }
 

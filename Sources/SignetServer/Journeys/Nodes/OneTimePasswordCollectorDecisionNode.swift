@@ -22,7 +22,7 @@ struct OneTimePasswordCollectorDecisionNode: Node {
         let text = answers.text(0).filter { !$0.isWhitespace }
         let isRight = expected.accepts(text, within: minutes, at: tx.now)
         if !isRight { tx.explain("the one-time password is wrong, or older than \(minutes) minutes") }
-        // A user who does not exist yet has no account that guesses could open: only the journey itself counts them.
+        // Without an existing user there is no account that guesses could open: only the journey itself counts them.
         guard let user = journey.user, try tx.directory.contains(user) else {
             if isRight { journey.oneTimePassword = nil }
             return .transition(isRight ? .isTrue : .isFalse)

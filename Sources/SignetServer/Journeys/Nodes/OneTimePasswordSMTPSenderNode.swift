@@ -4,7 +4,7 @@ import SignetCore
 struct OneTimePasswordSMTPSenderNode: Node {
     static let type = NodeType(
         "OneTimePasswordSmtpSenderNode", "OTP Email Sender",
-        "Sends the one-time password of HOTP Generator by email: to an existing user at the user's own address, to a user who does not exist yet at the collected `emailAttribute`. `{{OTP}}` in `emailContent` is the password. `/admin/emails` has the emails; the mail server is that of this server.",
+        "Sends the one-time password of HOTP Generator by email: to the address of an existing user, and without one to the collected `emailAttribute`. `{{OTP}}` in `emailContent` is the password. `/admin/emails` has the emails; the mail server is that of this server.",
         ignoring: [
             "hostName", "hostPort", "username", "password", "passwordPurpose", "fromEmailAddress", "sslOption",
             "smsGatewayImplementationClass", "gatewaySMSImplementationClass", "transportAdapterSecretId",
