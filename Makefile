@@ -33,6 +33,11 @@ RELEASE = $(TRAITS) -c release --static-swift-stdlib --disable-local-rpath -Xlin
     -Xlinker --wrap=$(shell scripts/icu-data --symbol) -Xlinker $(ICU_DATA) \
     -Xcc -ffunction-sections -Xcc -fdata-sections -Xswiftc -Xfrontend -Xswiftc -function-sections \
     --scratch-path $(SCRATCH)/release
+# The small program contains libstdc++ and libgcc, because loading them took a quarter of the time of `signet code`
+# (docs/decisions/036-agent.md). Only its link has these options, so nothing is compiled again.
+GCC_LIBRARY = $(shell clang --print-file-name=$(1))
+FRONT = $(RELEASE) -Xlinker '--remap-inputs=*/libstdc++.so=$(call GCC_LIBRARY,libstdc++.a)' \
+    -Xlinker '--remap-inputs=*/libgcc_s.so=$(call GCC_LIBRARY,libgcc_eh.a)'
 TSAN := $(TRAITS) --sanitize=thread --scratch-path $(SCRATCH)/tsan
 ASAN := $(TRAITS) --sanitize=address --scratch-path $(SCRATCH)/asan
 # What a package gets that depends on this one and names no traits.
@@ -130,7 +135,7 @@ INSTALLED := $(SCRATCH)/release/installed
 
 bench: setup-bench icu-data ## the speed and size limits, as ratios in one run; also written to bench.json
 	@swift build $(RELEASE) --product signet
-	@swift build $(RELEASE) --product signet-front
+	@swift build $(FRONT) --product signet-front
 	@swift build $(RELEASE) --product signet-bench
 	@bin="$$(swift build $(RELEASE) --show-bin-path)"; \
 	mkdir -p "$(INSTALLED)/bin" "$(INSTALLED)/libexec/signet"; \
@@ -200,7 +205,7 @@ DESTDIR ?=
 binary: setup-build icu-data ## build the programs as a release has them, with their man pages and completions, for `make install`
 	@cmp --quiet packaging/Package.resolved Package.resolved || cp packaging/Package.resolved Package.resolved
 	@swift build $(RELEASE) --product signet
-	@swift build $(RELEASE) --product signet-front
+	@swift build $(FRONT) --product signet-front
 	@scripts/packaging/release prepare "$(SCRATCH)/release" "$$(swift build $(RELEASE) --show-bin-path)"
 
 deb: setup-release binary ## the Debian package alone, in dist/

@@ -20,6 +20,7 @@ COMMON = {
     "CC0-1.0": ("CC0-1.0", None),
     "Apache-2.0-with-Swift-exception": ("Apache-2.0", r"## Runtime Library Exception.*"),
     "Apache-2.0-with-LLVM-exception": ("Apache-2.0", r"---- LLVM Exceptions to the Apache 2\.0 License ----.*?(?===)"),
+    "GPL-3.0-or-later-with-GCC-exception-3.1": ("GPL-3", r"GCC RUNTIME LIBRARY EXCEPTION.*"),
 }
 #: What follows in ICU's license is about its dictionaries and its build; it is in THIRD-PARTY-NOTICES.txt.gz.
 ICU_END = "Third-Party Software Licenses"

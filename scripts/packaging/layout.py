@@ -28,6 +28,8 @@ UNITS = {
 }  # fmt: skip
 #: Debian's zsh does not look in share/zsh/site-functions of the prefix /usr.
 DEBIAN_ZSH = "share/zsh/vendor-completions/_signet"
+#: The libraries that the small program loads when it starts: those of glibc. Each other one takes a part of the time of `signet code`.
+QUICK_LIBRARIES = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux[^ ]*\.so\.\d+")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,14 @@ def section(program: Path, name: str) -> slice:
         raise SystemExit(f"release: {program} has no section {name}")
     start, size = (int(text, 16) for text in found.groups())
     return slice(start, start + size)
+
+
+def check_libraries(program: Path) -> None:
+    """Fails when the small program loads other libraries than those of glibc."""
+    table = subprocess.run(["readelf", "--dynamic", "--wide", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    needed = re.findall(r"\(NEEDED\)[^\[]*\[([^\]]+)\]", table)
+    if slow := [name for name in needed if not QUICK_LIBRARIES.fullmatch(name)]:
+        raise SystemExit(f"release: {program} loads {', '.join(slow)}; the Makefile's FRONT has the options of its link")
 
 
 def make_reproducible(program: Path) -> None:
@@ -82,6 +92,7 @@ def prepare(built: Path, notices: str, folder: Path, manual: Path, time: int) ->
             raise SystemExit(f"release: there is no {built / name}; run: make binary")
         subprocess.run(["strip", "--remove-section=.comment", "-o", folder / name, built / name], check=True)
         make_reproducible(folder / name)
+    check_libraries(folder / "signet-front")
     own = folder / "signet"
     subprocess.run([manual, "man", own, folder / "man"], check=True, env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
     if not (folder / "man/signet.1").is_file():

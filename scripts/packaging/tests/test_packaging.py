@@ -209,6 +209,11 @@ class Parts(Folder):
         self.assertIn("UNICODE LICENSE V3", notices)
         self.assertNotRegex(notices, r"(?m)^  tool ")
 
+    def test_the_part_of_gcc_has_the_version_whose_libraries_are_linked(self):
+        versions = {part.name: part.version for part in self.linked()}
+        setup = (layout.ROOT / "scripts/setup").read_text()
+        self.assertEqual(set(re.findall(r"lib(?:gcc|stdc\+\+)-(\d+)-dev", setup)), {versions["gcc-runtime"]})
+
     def test_a_package_without_a_license_stops_the_release(self):
         (self.root / "build/checkouts/Two/LICENSE").unlink()
         with self.assertRaisesRegex(SystemExit, "Two: there is no LICENSE"):
@@ -268,6 +273,12 @@ class Reproducing(Folder):
         self.program("built/signet", "a build")
         with self.assertRaisesRegex(SystemExit, "there is no .*/signet-front"):
             layout.prepare(self.root / "built", "notices", self.root / "package", self.root / "manual", 1000)
+
+    def test_a_small_program_that_loads_a_library_beside_glibc_stops_the_release(self):
+        layout.check_libraries(self.program("quick", "a build"))
+        slow = next(tool for tool in (Path("/bin/bash"), Path("/usr/bin/python3"), Path("/usr/bin/git")) if tool.is_file())
+        with self.assertRaisesRegex(SystemExit, "loads lib"):
+            layout.check_libraries(slow)
 
     def test_a_program_without_the_section_is_refused(self):
         with self.assertRaises(SystemExit):
