@@ -10,7 +10,7 @@ import Testing
 @Suite("The state that logins leave", .timeLimit(.minutes(10)))
 struct LoginStateSizeTests {
     private static let limit = 1024.0
-    private static let logins = 1000
+    private static let logins = 200
 
     @Test("A finished login leaves at most 1 KB in the file of the state", arguments: [false, true])
     func leavesLittle(isInBrowser: Bool) async throws {
