@@ -26,7 +26,7 @@ enum AgentPushRows {
         try vault.write([Self.configuration], to: configuration)
         let server = try MeasuredServer(signet, ["--config", configuration])
         return try await LoadClient.with { client in
-            let login = DevServerLogin(server: server, client: client)
+            let login = DevServerLogin(server: LoadedServer(server, client))
             for number in 0..<accounts { try await enroll("user\(number)", login, vault) }
             let notifications = try await SilentNotifications.start(bus)
             defer { notifications.stop() }

@@ -32,18 +32,9 @@ enum ApprovalRow {
     private static func row(_ name: String, vault: Vault?) async throws -> Row {
         let server = try LoopbackServer()
         defer { server.stop() }
-        let transport = AsyncHTTPTransport()
-        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
-        let outcome: Result<Race.Outcome, any Error>
-        do {
-            let approvals = try ApprovalServer(port: server.port, sample: Sample.push(), vault: vault)
-            outcome = .success(try await race(approvals, transport, client))
-        } catch {
-            outcome = .failure(error)
-        }
-        await transport.close()
-        try await client.shutdown()
-        return Row(name, try outcome.get(), .atMost(1.5))
+        let approvals = try ApprovalServer(port: server.port, sample: Sample.push(), vault: vault)
+        let outcome = try await RaceClients.with { transport, client in try await race(approvals, transport, client) }
+        return Row(name, outcome, .atMost(1.5))
     }
 
     private static func race(

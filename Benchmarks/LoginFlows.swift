@@ -36,46 +36,61 @@ private enum App {
     }
 }
 
-/// At `signet serve`, as an SDK does it.
-struct DevServerLogin: LoginFlow {
+/// A `signet serve`, a user of it, and the client that loads it.
+struct LoadedServer: Sendable {
+    /// Its address with the context path.
     let url: String
     let user: (name: String, password: String)
     let client: LoadClient
 
     private static let redirectURI = "http://127.0.0.1/callback"
 
-    init(server: MeasuredServer, client: LoadClient) {
+    init(_ server: MeasuredServer, _ client: LoadClient) {
         url = server.url
         user = server.user
         self.client = client
     }
 
-    func logIn() async throws {
-        let session = try await run("Login")["tokenId"]?.string ?? ""
-        let oauth = "\(url)/oauth2/realms/root"
-        let query = App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
-        let code = try await client.send("GET", "\(oauth)/authorize?\(query)", [("iPlanetDirectoryPro", session)]).parameter(
-            "code")
-        guard let code else { throw BenchError("signet serve gave no code") }
+    /// The app's authorization request.
+    fileprivate var authorization: String {
+        "\(oauth)/authorize?" + App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
+    }
+
+    /// Exchanges the code of the app for tokens.
+    fileprivate func exchange(_ code: String) async throws {
         let body = App.exchange(code, client: "app", redirectURI: Self.redirectURI)
         try App.check(try await client.send("POST", "\(oauth)/access_token", App.form, body: body), "signet serve")
     }
 
+    private var oauth: String { "\(url)/oauth2/realms/root" }
+}
+
+/// At `signet serve`, as an SDK does it.
+struct DevServerLogin: LoginFlow {
+    let server: LoadedServer
+
+    func logIn() async throws {
+        let session = try await run("Login")["tokenId"]?.string ?? ""
+        let answer = try await server.client.send("GET", server.authorization, [("iPlanetDirectoryPro", session)])
+        guard let code = answer.parameter("code") else { throw BenchError("signet serve gave no code") }
+        try await server.exchange(code)
+    }
+
     /// Begins a journey and fills in name and password; returns what comes then.
     func run(_ journey: String, as name: String? = nil, password: String? = nil) async throws -> JSONValue {
-        let authenticate = "\(url)/json/realms/root/authenticate"
-        let first = try await client.send(
+        let authenticate = "\(server.url)/json/realms/root/authenticate"
+        let first = try await server.client.send(
             "POST", "\(authenticate)?authIndexType=service&authIndexValue=\(journey)", App.json, body: "{}")
         var step = try JSON.decode(JourneyStep.self, from: first.body)
         for index in step.callbacks.indices {
             switch step.callbacks[index].type {
-            case "NameCallback": step.callbacks[index].answer(.string(name ?? user.name))
-            case "PasswordCallback": step.callbacks[index].answer(.string(password ?? user.password))
+            case "NameCallback": step.callbacks[index].answer(.string(name ?? server.user.name))
+            case "PasswordCallback": step.callbacks[index].answer(.string(password ?? server.user.password))
             default: break
             }
         }
         let text = String(decoding: try JSON.encode(step), as: UTF8.self)
-        let answer = try await client.send("POST", authenticate, App.json, body: text)
+        let answer = try await server.client.send("POST", authenticate, App.json, body: text)
         guard answer.status == 200 else {
             throw BenchError("signet serve refused a login: \(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
         }
@@ -85,45 +100,25 @@ struct DevServerLogin: LoginFlow {
 
 /// At `signet serve`, as a browser does it: the authorization request, the page, its form, and the exchange of the code.
 struct DevServerWebLogin: LoginFlow {
-    let url: String
-    let user: (name: String, password: String)
-    let client: LoadClient
-
-    private static let redirectURI = "http://127.0.0.1/callback"
-
-    init(server: MeasuredServer, client: LoadClient) {
-        url = server.url
-        user = server.user
-        self.client = client
-    }
+    let server: LoadedServer
 
     func logIn() async throws {
-        let oauth = "\(url)/oauth2/realms/root"
-        let query = App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
-        let first = try await client.send("GET", "\(oauth)/authorize?\(query)")
+        let first = try await server.client.send("GET", server.authorization)
         guard let address = first.location?.prefix(while: { $0 != "#" }) else { throw BenchError("signet serve led to no page") }
-        let page = try await client.send("GET", String(address))
-        let text = String(decoding: page.body, as: UTF8.self)
+        let page = try await server.client.send("GET", String(address))
         let cookies = page.cookies.map { String($0.prefix { $0 != ";" }) }.joined(separator: "; ")
-        guard let origin = url.firstRange(of: "/am").map({ url[..<$0.lowerBound] }),
-            let action = Self.value(of: " action=\"", in: text),
-            let flow = Self.value(of: "name=\"flow\" value=\"", in: text),
-            let csrf = Self.value(of: "name=\"csrf\" value=\"", in: text)
+        guard let origin = server.url.firstRange(of: "/am").map({ server.url[..<$0.lowerBound] }),
+            let action = page.value(after: " action=\""),
+            let flow = page.value(after: "name=\"flow\" value=\""),
+            let csrf = page.value(after: "name=\"csrf\" value=\"")
         else { throw BenchError("signet serve has no login page: \(page.status)") }
         let fields = [
-            ("flow", flow), ("page", "1"), ("csrf", csrf), ("IDToken1", user.name), ("IDToken2", user.password),
+            ("flow", flow), ("page", "1"), ("csrf", csrf), ("IDToken1", server.user.name), ("IDToken2", server.user.password),
         ]
-        let end = try await client.send(
+        let end = try await server.client.send(
             "POST", "\(origin)\(action)", App.form + [("Cookie", cookies)], body: FormCoding.encode(fields))
         guard let code = end.parameter("code") else { throw BenchError("signet serve gave a browser no code: \(end.status)") }
-        let body = App.exchange(code, client: "app", redirectURI: Self.redirectURI)
-        try App.check(try await client.send("POST", "\(oauth)/access_token", App.form, body: body), "signet serve")
-    }
-
-    /// The text after a mark, up to the next quotation mark.
-    private static func value(of mark: String, in text: String) -> String? {
-        guard let start = text.firstRange(of: mark)?.upperBound else { return nil }
-        return String(text[start...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
+        try await server.exchange(code)
     }
 }
 
@@ -167,5 +162,14 @@ struct DjangoLogin: LoginFlow {
         guard let code else { throw BenchError("Django gave no code") }
         let body = App.exchange(code, client: "app", redirectURI: provider.redirectURI)
         try App.check(try await client.send("POST", "\(provider.issuer)/token/", App.form, body: body), "Django")
+    }
+}
+
+extension LoadClient.Answer {
+    /// Returns the text of the page after a mark, up to the next quotation mark.
+    fileprivate func value(after mark: String) -> String? {
+        let text = String(decoding: body, as: UTF8.self)
+        guard let start = text.firstRange(of: mark)?.upperBound else { return nil }
+        return String(text[start...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
     }
 }

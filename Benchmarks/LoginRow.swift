@@ -18,17 +18,8 @@ enum LoginRow {
     static func measure() async throws -> Row {
         let server = try LoopbackServer { LoginServer.answer($0) }
         defer { server.stop() }
-        let transport = AsyncHTTPTransport()
-        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
-        let outcome: Result<Race.Outcome, any Error>
-        do {
-            outcome = .success(try await race(server, transport, client))
-        } catch {
-            outcome = .failure(error)
-        }
-        await transport.close()
-        try await client.shutdown()
-        return Row("login (2 callbacks, authorize, token), beside its 4 requests replayed", try outcome.get(), .atMost(1.3))
+        let outcome = try await RaceClients.with { transport, client in try await race(server, transport, client) }
+        return Row("login (2 callbacks, authorize, token), beside its 4 requests replayed", outcome, .atMost(1.3))
     }
 
     private static func race(

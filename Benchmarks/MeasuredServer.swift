@@ -74,16 +74,11 @@ struct LoadClient: Sendable {
         }
     }
 
-    static func with<R>(_ body: (LoadClient) async throws -> R) async throws -> R {
+    static func with<R: Sendable>(_ body: (LoadClient) async throws -> R) async throws -> R {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         let client = HTTPClient(configuration: configuration)
-        let result: Result<R, any Error>
-        do {
-            result = .success(try await body(LoadClient(client: client)))
-        } catch {
-            result = .failure(error)
-        }
+        let result = await Result(of: { try await body(LoadClient(client: client)) })
         try await client.shutdown()
         return try result.get()
     }

@@ -53,6 +53,18 @@ struct Race {
     /// The minimum duration of one side of a round.
     var slice = Duration.milliseconds(20)
 
+    /// One side of the rounds.
+    struct Side {
+        let name: String
+        /// The microseconds of one operation in each round.
+        private(set) var times: [Double] = []
+
+        init(_ name: String) { self.name = name }
+
+        /// Adds a round.
+        mutating func add(_ microseconds: Double) { times.append(microseconds) }
+    }
+
     /// The result of a race.
     struct Outcome {
         /// Ours over the reference's.
@@ -66,16 +78,12 @@ struct Race {
     /// Warms both sides up, then lets them take turns.
     func run() async throws -> Outcome {
         let counts = (ours: try await operations(of: ours), reference: try await operations(of: reference))
-        var times = (ours: [Double](), reference: [Double]())
+        var sides = (ours: Side(ours.name), reference: Side(reference.name))
         for _ in 0..<rounds {
-            times.ours.append(try await microseconds(ours, counts.ours))
-            times.reference.append(try await microseconds(reference, counts.reference))
+            sides.ours.add(try await microseconds(ours, counts.ours))
+            sides.reference.add(try await microseconds(reference, counts.reference))
         }
-        return Outcome(
-            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
-            ours: Row.Figure(name: ours.name, value: times.ours.median, unit: "µs"),
-            reference: Row.Figure(name: reference.name, value: times.reference.median, unit: "µs"),
-            disturbance: times.reference.median / (times.reference.min() ?? .nan))
+        return Outcome(sides.ours, sides.reference)
     }
 
     /// Returns the number of operations that fill a slice.
@@ -90,6 +98,37 @@ struct Race {
     /// The time of one operation, of so many.
     private func microseconds(_ contender: Contender, _ operations: Int) async throws -> Double {
         try await contender.time(operations) / .microseconds(operations)
+    }
+}
+
+extension Race.Outcome {
+    /// The raw figures of an outcome.
+    enum Unit {
+        /// The duration of one operation.
+        case microseconds
+        /// The operations in a second.
+        case perSecond
+    }
+
+    /// The medians over the rounds of two sides that took turns.
+    /// - Parameters:
+    ///   - ours: Our side.
+    ///   - reference: The other side, with as many rounds.
+    ///   - unit: The raw figures to show.
+    init(_ ours: Race.Side, _ reference: Race.Side, as unit: Unit = .microseconds) {
+        self.init(
+            ratio: zip(ours.times, reference.times).map { $0 / $1 }.median, ours: ours.figure(unit),
+            reference: reference.figure(unit), disturbance: reference.times.median / (reference.times.min() ?? .nan))
+    }
+}
+
+extension Race.Side {
+    /// Returns the median over the rounds.
+    fileprivate func figure(_ unit: Race.Outcome.Unit) -> Row.Figure {
+        switch unit {
+        case .microseconds: Row.Figure(name: name, value: times.median, unit: "µs")
+        case .perSecond: Row.Figure(name: name, value: 1e6 / times.median, unit: "/s")
+        }
     }
 }
 

@@ -28,38 +28,27 @@ enum RushRows {
     private static func row(_ kind: String, _ store: AccountRecords, _ limit: Limit) async throws -> Row {
         let server = try LoopbackServer()
         defer { server.stop() }
-        let transport = AsyncHTTPTransport()
-        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
-        let result: Result<Race.Outcome, any Error>
-        do {
-            result = .success(try await race(Rush(store, server, transport), client))
-        } catch {
-            result = .failure(error)
+        let outcome = try await RaceClients.with { transport, client in
+            try await race(Rush(store, server, transport), client)
         }
-        await transport.close()
-        try await client.shutdown()
-        return Row("\(messages) pushes received and approved \(kind), beside bare POSTs", try result.get(), limit)
+        return Row("\(messages) pushes received and approved \(kind), beside bare POSTs", outcome, limit)
     }
 
     /// All the messages, in turns with as many POSTs, several times.
     private static func race(_ rush: Rush, _ client: HTTPClient) async throws -> Race.Outcome {
         let post = HTTPClientRequest(try await rush.recordedRequest())
         let (rounds, share) = (7, messages)
-        var times = (ours: [Double](), reference: [Double]())
+        var sides = (ours: Race.Side("receive and approve"), reference: Race.Side("HTTPClient.execute"))
         for _ in 0..<rounds {
             let deliveries = rush.deliveries(share)
-            times.ours.append(try await ContinuousClock().measure { try await rush.answer(deliveries) } / .microseconds(share))
+            sides.ours.add(try await ContinuousClock().measure { try await rush.answer(deliveries) } / .microseconds(share))
             let bare = try await ContinuousClock().measure {
                 for _ in 0..<share { _ = try await client.execute(post, timeout: .seconds(30)).body.collect(upTo: 1 << 20) }
             }
-            times.reference.append(bare / .microseconds(share))
+            sides.reference.add(bare / .microseconds(share))
         }
         try await rush.check(posts: share * rounds)
-        return Race.Outcome(
-            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
-            ours: Row.Figure(name: "receive and approve", value: times.ours.median, unit: "µs"),
-            reference: Row.Figure(name: "HTTPClient.execute", value: times.reference.median, unit: "µs"),
-            disturbance: times.reference.median / (times.reference.min() ?? .nan))
+        return Race.Outcome(sides.ours, sides.reference)
     }
 }
 

@@ -38,7 +38,7 @@ enum ServerRows {
     private static func logins(_ signet: String) async throws -> [Row] {
         let server = try MeasuredServer(signet)
         return try await LoadClient.with { client in
-            let ours = DevServerLogin(server: server, client: client)
+            let ours = DevServerLogin(server: LoadedServer(server, client))
             var rows = [try await evenness(ours)]
             rows.append(
                 try await beside("glewlwyd", Glewlwyd.isPossible, ours) { race in
@@ -62,19 +62,14 @@ enum ServerRows {
         return try await run { theirs in
             try await ours.logIn()
             try await theirs.logIn()
-            var times = (ours: [Double](), reference: [Double]())
+            var sides = (ours: Race.Side("signet serve"), reference: Race.Side(name))
             for _ in 0..<5 {
-                times.ours.append(try await Load.throughput(ours))
+                sides.ours.add(try await Load.throughput(ours))
                 // Some fail when several come at once, and are faster when one comes after the other: the better of the two counts.
                 let together = try await Load.throughput(theirs, mayFail: true)
-                times.reference.append(min(together, try await Load.throughput(theirs, people: 1)))
+                sides.reference.add(min(together, try await Load.throughput(theirs, people: 1)))
             }
-            let outcome = Race.Outcome(
-                ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
-                ours: Row.Figure(name: "signet serve", value: 1e6 / times.ours.median, unit: "/s"),
-                reference: Row.Figure(name: name, value: 1e6 / times.reference.median, unit: "/s"),
-                disturbance: times.reference.median / (times.reference.min() ?? .nan))
-            return Row(title, outcome, .atLeast(5))
+            return Row(title, Race.Outcome(sides.ours, sides.reference, as: .perSecond), .atLeast(5))
         }
     }
 
@@ -131,6 +126,29 @@ enum Load {
             return try await group.reduce(0, +)
         }
         return (ContinuousClock.now - began) / .microseconds(max(1, count))
+    }
+
+    /// Compares the rates of two logins in turns.
+    /// - Parameters:
+    ///   - ours: Our side, and its name.
+    ///   - reference: The other side, and its name.
+    ///   - people: The number of users that log in at the same time.
+    ///   - rounds: The number of rounds that count, after three that warm up both.
+    /// - Returns: The medians over the rounds.
+    /// - Throws: The error of a failed login.
+    static func compare(
+        _ ours: (name: String, flow: any LoginFlow), _ reference: (name: String, flow: any LoginFlow), people: Int = 8,
+        rounds: Int
+    ) async throws -> Race.Outcome {
+        var sides = (ours: Race.Side(ours.name), reference: Race.Side(reference.name))
+        for round in -3..<rounds {
+            let own = try await throughput(ours.flow, people: people)
+            let other = try await throughput(reference.flow, people: people)
+            guard round >= 0 else { continue }
+            sides.ours.add(own)
+            sides.reference.add(other)
+        }
+        return Race.Outcome(sides.ours, sides.reference, as: .perSecond)
     }
 
     /// Returns the duration of each login and the delay of its start, in milliseconds.

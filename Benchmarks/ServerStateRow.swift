@@ -21,12 +21,7 @@ enum ServerStateRow {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let transport = AsyncHTTPTransport()
-        let outcome: Result<Race.Outcome, any Error>
-        do {
-            outcome = .success(try await race(in: directory, transport))
-        } catch {
-            outcome = .failure(error)
-        }
+        let outcome = await Result(of: { try await race(in: directory, transport) })
         await transport.close()
         return Row(
             "login at a server with 100,000 users and 1,000,000 past sessions, beside an empty one", try outcome.get(),

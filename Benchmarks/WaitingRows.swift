@@ -22,7 +22,7 @@ enum WaitingRows {
         try configuration.write(toFile: directory, atomically: false, encoding: .utf8)
         let server = try MeasuredServer(signet, ["--config", directory])
         return try await LoadClient.with { client in
-            let login = DevServerLogin(server: server, client: client)
+            let login = DevServerLogin(server: LoadedServer(server, client))
             let person = try await WaitingPerson.registered("answering", password, login)
             // The first ones warm up what the others are measured beside.
             _ = try await answers(of: person)
@@ -98,8 +98,8 @@ enum WaitingRows {
                 while !Task.isCancelled {
                     due += pause
                     try await Task.sleep(until: due, clock: .continuous)
-                    let answer = try await login.client.send(
-                        "POST", "\(login.url)/json/realms/root/authenticate", [("Content-Type", "application/json")],
+                    let answer = try await login.server.client.send(
+                        "POST", "\(login.server.url)/json/realms/root/authenticate", [("Content-Type", "application/json")],
                         body: share[index])
                     share[index] = String(decoding: answer.body, as: UTF8.self)
                     index = (index + 1) % share.count
@@ -143,7 +143,7 @@ private struct WaitingPerson {
 
     private func post(_ url: String, _ messageID: String, _ claims: [String: JSONValue]) async throws {
         let jwt = CompactJWS.sign(JSON.encode(.object(claims)), with: secret)
-        let answer = try await login.client.send(
+        let answer = try await login.server.client.send(
             "POST", url, [("Content-Type", "application/json")],
             body: JSON.text(of: PushRequestBody(messageId: messageID, jwt: jwt)))
         guard answer.status == 200 else { throw BenchError("the server refused a device: \(answer.status)") }
@@ -157,8 +157,8 @@ private struct WaitingPerson {
         let response: [String: JSONValue] = ["response": .string(PushClaims.response(to: message.challenge, secret: secret))]
         let began = ContinuousClock.now
         try await post(answerEndpoint, delivery.messageId, response)
-        let end = try await login.client.send(
-            "POST", "\(login.url)/json/realms/root/authenticate", [("Content-Type", "application/json")],
+        let end = try await login.server.client.send(
+            "POST", "\(login.server.url)/json/realms/root/authenticate", [("Content-Type", "application/json")],
             body: JSON.text(of: waiting))
         guard end.json["tokenId"]?.string != nil else { throw BenchError("an approved login did not end: \(end.status)") }
         return (ContinuousClock.now - began) / .milliseconds(1)
@@ -166,10 +166,10 @@ private struct WaitingPerson {
 
     /// The message that waits at the server.
     private func message() async throws -> PushDelivery {
-        let server = "\(login.url)/json/push/stream"
-        let nonce = try await login.client.nonce(server)
+        let server = "\(login.server.url)/json/push/stream"
+        let nonce = try await login.server.client.nonce(server)
         let proof = CompactJWS.sign(JSON.encode(PushStreamProof(mechanismUid: uid, nonce: nonce)), with: secret)
-        let response = try await login.client.stream(server, [("Authorization", "\(PushStreamProof.scheme) \(proof)")])
+        let response = try await login.server.client.stream(server, [("Authorization", "\(PushStreamProof.scheme) \(proof)")])
         var parser = ServerSentEvent.Parser()
         for try await piece in response.body {
             for event in try parser.feed(piece.readableBytesView) where event.name == PushStreamProof.eventName {

@@ -11,10 +11,10 @@ enum WholeLoginRows {
     static func measure(signet: String) async throws -> [Row] {
         let server = try MeasuredServer(signet)
         let bare = try MeasuredBareHTTPServer()
-        var rows = try await LoadClient.with { client in
-            let login = DevServerLogin(server: server, client: client)
+        let rows = try await LoadClient.with { client in
+            let login = DevServerLogin(server: LoadedServer(server, client))
             let parts = BareLogin(url: bare.url, client: client)
-            let web = DevServerWebLogin(server: server, client: client)
+            let web = DevServerWebLogin(server: LoadedServer(server, client))
             let requests = BareLogin(url: bare.url, client: client, signsAndCommits: false)
             var rows = [
                 try await compare(
@@ -30,28 +30,14 @@ enum WholeLoginRows {
         }
         try server.stop()
         try bare.stop()
-        rows.append(try await stateRow(signet))
-        return rows
+        return try await rows + [stateRow(signet)]
     }
 
     /// Compares logins with another flow, in turns.
     private static func compare(
         _ name: String, _ ours: any LoginFlow, _ reference: any LoginFlow, people: Int
     ) async throws -> Row {
-        var times = (ours: [Double](), reference: [Double]())
-        for round in 0..<8 {
-            let own = try await Load.throughput(ours, people: people)
-            let other = try await Load.throughput(reference, people: people)
-            // The first rounds warm up both.
-            guard round >= 3 else { continue }
-            times.ours.append(own)
-            times.reference.append(other)
-        }
-        let outcome = Race.Outcome(
-            ratio: zip(times.ours, times.reference).map { $0 / $1 }.median,
-            ours: Row.Figure(name: "signet serve", value: 1e6 / times.ours.median, unit: "/s"),
-            reference: Row.Figure(name: "bare", value: 1e6 / times.reference.median, unit: "/s"),
-            disturbance: times.reference.median / (times.reference.min() ?? .nan))
+        let outcome = try await Load.compare(("signet serve", ours), ("bare", reference), people: people, rounds: 5)
         return Row(name, outcome, .atLeast(minRate))
     }
 
@@ -70,7 +56,7 @@ enum WholeLoginRows {
     private static func stateSize(_ signet: String, after logins: Int) async throws -> Int {
         let server = try MeasuredServer(signet)
         try await LoadClient.with { client in
-            let login = DevServerWebLogin(server: server, client: client)
+            let login = DevServerWebLogin(server: LoadedServer(server, client))
             for _ in 0..<logins { try await login.logIn() }
         }
         try server.stop()
