@@ -9,7 +9,7 @@ import Testing
 enum Axe {
     /// The script of axe-core, which defines the object `axe`; nil when it is not installed.
     static let script: String? = {
-        let home = (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/axe/lib"
+        let home = Programs.installed("axe/lib")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
         return names.lazy.compactMap { name in
             try? String(contentsOfFile: "\(home)/\(name)/site-packages/axe_playwright_python/axe.min.js", encoding: .utf8)

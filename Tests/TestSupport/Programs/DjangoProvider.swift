@@ -15,9 +15,7 @@ package enum DjangoProvider {
         return isInstalled && Programs.missing(["openssl"]).isEmpty
     }
 
-    private static var home: String {
-        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/oidc"
-    }
+    private static var home: String { Programs.installed("oidc") }
 
     /// Runs `body` with a new provider and ends the provider afterwards.
     ///

@@ -22,9 +22,7 @@ package struct Moto: Sendable {
     /// The port of the API, which stays reserved while the server runs.
     private let port: ReservedPort
 
-    private static var home: String {
-        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/moto/bin"
-    }
+    private static var home: String { Programs.installed("moto/bin") }
 
     private static func program(_ name: String) -> String {
         let own = "\(home)/\(name)"

@@ -21,9 +21,7 @@ package final class PrivacyIDEA: Sendable {
     /// The PIN of every token, which starts a login.
     private static let pin = "1234"
 
-    private static var home: String {
-        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/privacyidea"
-    }
+    private static var home: String { Programs.installed("privacyidea") }
 
     /// A Boolean value that indicates whether the server is installed.
     package static var isPossible: Bool {

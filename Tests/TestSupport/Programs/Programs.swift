@@ -10,6 +10,11 @@ package enum Programs {
         }
     }
 
+    /// Returns the path of what `scripts/setup` installs outside of the repository, below the folder of all build products.
+    package static func installed(_ path: String) -> String {
+        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/" + path
+    }
+
     /// Returns the path of a program of this package, which the build puts next to the tests.
     ///
     /// When the program has not been built, the returned path does not exist, and starting it fails with an error that contains

@@ -6,9 +6,7 @@ import Foundation
 /// `Tests/RealClients` has their scenarios in Python. `scripts/setup test` installs the Python packages in a separate virtual
 /// environment, and the module with the web server from the packages of the system.
 package enum RealClients {
-    private static var python: String {
-        (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/clients/bin/python3"
-    }
+    private static var python: String { Programs.installed("clients/bin/python3") }
 
     private static let scenarios = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "RealClients/run.py").path(percentEncoded: false)
