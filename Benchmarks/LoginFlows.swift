@@ -122,6 +122,41 @@ struct DevServerWebLogin: LoginFlow {
     }
 }
 
+/// At oidc-provider for Node.js, as a browser does it.
+struct NodeProviderLogin: LoginFlow {
+    let url: String
+    let client: LoadClient
+
+    private static let redirectURI = "http://127.0.0.1/callback"
+
+    func logIn() async throws {
+        var cookies: [String: String] = [:]
+        let query = App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
+        let page = try await visit("GET", "/auth?\(query)", &cookies)
+        guard let action = page.value(after: " action=\"") else { throw BenchError("oidc-provider has no login page") }
+        let form = FormCoding.encode([("name", "alice"), ("password", "alicepw1")])
+        let end = try await visit("POST", action, body: form, &cookies)
+        guard let code = end.parameter("code") else { throw BenchError("oidc-provider gave no code: \(end.status)") }
+        let body = App.exchange(code, client: "app", redirectURI: Self.redirectURI)
+        try App.check(try await client.send("POST", "\(url)/token", App.form, body: body), "oidc-provider")
+    }
+
+    /// Sends a request with the cookies, and follows redirects until they lead to a page or to the app.
+    private func visit(
+        _ method: String, _ address: String, body: String? = nil, _ cookies: inout [String: String]
+    ) async throws -> LoadClient.Answer {
+        let header = ("Cookie", cookies.map { "\($0)=\($1)" }.joined(separator: "; "))
+        let target = address.hasPrefix("/") ? url + address : address
+        let answer = try await client.send(method, target, (body == nil ? [] : App.form) + [header], body: body)
+        for cookie in answer.cookies {
+            let name = String(cookie.prefix { $0 != "=" })
+            cookies[name] = answer.cookie(name)
+        }
+        guard let next = answer.location, !next.hasPrefix(Self.redirectURI) else { return answer }
+        return try await visit("GET", next, &cookies)
+    }
+}
+
 /// At glewlwyd, over its own JSON interface.
 struct GlewlwydLogin: LoginFlow {
     let provider: OpenIDProvider

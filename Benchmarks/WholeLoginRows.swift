@@ -6,6 +6,7 @@ import SignetTesting
 /// bytes that a login leaves in the file.
 enum WholeLoginRows {
     private static let minRate = 0.5
+    private static let minRateBesideNode = 1.2
     private static let stateLimit = 1024.0
 
     static func measure(signet: String) async throws -> [Row] {
@@ -30,7 +31,30 @@ enum WholeLoginRows {
         }
         try server.stop()
         try bare.stop()
-        return try await rows + [stateRow(signet)]
+        return try await rows + beside(signet) + [stateRow(signet)]
+    }
+
+    /// Logins in a browser beside oidc-provider for Node.js, both with their state in memory.
+    private static func beside(_ signet: String) async throws -> [Row] {
+        let people = [1, 8]
+        func name(_ people: Int) -> String { "logins in a browser, beside oidc-provider for Node.js, \(people) at once" }
+        if let reason = NodeProvider.missing { return people.map { .skipped(name($0), because: reason) } }
+        let server = try MeasuredServer(signet, ["--state", "memory"])
+        let provider = try NodeProvider()
+        let rows = try await LoadClient.with { client in
+            let ours = DevServerWebLogin(server: LoadedServer(server, client))
+            let reference = NodeProviderLogin(url: provider.url, client: client)
+            var rows: [Row] = []
+            for people in people {
+                let outcome = try await Load.compare(
+                    ("signet serve", ours), ("oidc-provider", reference), people: people, rounds: 9)
+                rows.append(Row(name(people), outcome, .atLeast(minRateBesideNode)))
+            }
+            return rows
+        }
+        try server.stop()
+        try provider.stop()
+        return rows
     }
 
     /// Compares logins with another flow, in turns.
