@@ -43,6 +43,21 @@ struct LegacyStoreTests {
         KeychainStorage(account: "frauth/app/\(application)/session", in: keychain)
     }
 
+    /// Expects the session and the token that the first start takes over.
+    private static func expectTakenOver(_ keychain: VaultProvider) async throws {
+        let (token, session) = (try await token(keychain), try await session(keychain).get())
+        #expect(token?.value == Secret(text: "forgerock-access"))
+        #expect(session?.value == Secret(text: "forgerock-session"))
+    }
+
+    /// Removes the session, and expects that the next start does not bring it back.
+    private static func expectRemoval(_ keychain: VaultProvider, _ lockFile: String) async throws {
+        try await session(keychain).delete()
+        try await start(keychain, lockFile)
+        let removed = try await session(keychain).get()
+        #expect(removed == nil)
+    }
+
     private static func keychain() -> VaultProvider {
         let store = MemoryStore()
         return VaultProvider { () throws(StoreError) in store }
@@ -53,14 +68,9 @@ struct LegacyStoreTests {
         let keychain = Self.keychain()
         try await TemporaryDirectory.with(inMemory: true) { directory in
             try await Self.start(keychain, directory.file("lock"))
-            #expect(try await Self.token(keychain)?.value == Secret(text: "forgerock-access"))
-            let session = try await Self.session(keychain).get()
-            #expect(session?.value == Secret(text: "forgerock-session"))
+            try await Self.expectTakenOver(keychain)
 
-            try await Self.session(keychain).delete()
-            try await Self.start(keychain, directory.file("lock"))
-            let removed = try await Self.session(keychain).get()
-            #expect(removed == nil)
+            try await Self.expectRemoval(keychain, directory.file("lock"))
         }
     }
 
@@ -74,14 +84,9 @@ struct LegacyStoreTests {
             store.reset()
             for _ in 0..<2 {
                 try await Self.start(keychain, directory.file("lock"))
-                #expect(try await Self.token(keychain)?.value == Secret(text: "forgerock-access"))
-                let session = try await Self.session(keychain).get()
-                #expect(session?.value == Secret(text: "forgerock-session"))
+                try await Self.expectTakenOver(keychain)
             }
-            try await Self.session(keychain).delete()
-            try await Self.start(keychain, directory.file("lock"))
-            let removed = try await Self.session(keychain).get()
-            #expect(removed == nil)
+            try await Self.expectRemoval(keychain, directory.file("lock"))
         }
     }
 

@@ -6,6 +6,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Tests of FROptions: protocol/journey.md sections 5.1 to 5.4.
@@ -235,16 +236,6 @@ struct OptionsObjectTests {
             #expect(options.authorizeEndpoint == "\(issuer)/oauth/authorize" && options.tokenEndpoint == "\(issuer)/t")
             #expect(options.userinfoEndpoint == "\(issuer)/u" && options.revokeEndpoint == "\(issuer)/r")
             #expect(options.oauthRedirectUri == "app://cb" && options.oauthSignoutRedirectUri == "app://bye")
-        }
-    }
-
-    /// An interceptor of the engine that poses as another program.
-    private struct Disguise: SignetNetwork.RequestInterceptor {
-        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
-            var request = request
-            request.headers.set("x-requested-with", "other")
-            request.headers.set("X-Requested-Platform", "other")
-            return request
         }
     }
 

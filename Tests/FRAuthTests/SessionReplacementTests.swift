@@ -68,73 +68,66 @@ struct SessionReplacementTests {
         }
     }
 
-    /// Returns a transport whose journeys end with an empty session while `isEmpty` is on.
-    private static func transport(over network: AsyncHTTPTransport, endingEmpty isEmpty: Toggle) -> ScriptedTransport {
-        ScriptedTransport { (request) throws(TransportError) in
-            guard isEmpty.isOn, request.url.contains("/authenticate") else { return try await network.send(request) }
-            return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
+    /// Runs a program that has started the SDK, at a server whose journeys end with an empty session while a toggle is on.
+    private static func withEmptySessions(_ body: (Toggle) async throws -> Void) async throws {
+        try await FRAuthFixture.with { fixture in
+            let network = AsyncHTTPTransport()
+            let isEmpty = Toggle()
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard isEmpty.isOn, request.url.contains("/authenticate") else { return try await network.send(request) }
+                return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
+            }
+            try await fixture.program {
+                $0.transport = transport
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                try await body(isEmpty)
+            }
+            await network.close()
         }
     }
 
     @Test("A journey that ends with an empty session returns neither the stored user nor the stored token")
     func keepsStoredUserFromEmptySession() async throws {
-        try await FRAuthFixture.with { fixture in
-            let network = AsyncHTTPTransport()
-            let isEmpty = Toggle()
-            let transport = Self.transport(over: network, endingEmpty: isEmpty)
-            try await fixture.program {
-                $0.transport = transport
-            } _: {
-                try FRAuth.start(options: fixture.options)
-                let user = try await logIn()
-                let token = try #require(user.token)
-                let session = try #require(FRSession.currentSession?.sessionToken)
-                isEmpty.turnOn()
-                await #expect(throws: AuthError.userAuthenticationRequired) {
-                    _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
-                }
-                await #expect(throws: AuthError.userAuthenticationRequired) {
-                    _ = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login")
-                }
-                guard case .success(let empty?) = try await FRSession.authenticate(Token.self, authIndexValue: "Login") else {
-                    throw Unexpected()
-                }
-                #expect(empty.value.count == 0 && empty.successUrl == "/console")
-                #expect(user.token == token && FRSession.currentSession?.sessionToken == session)
+        try await Self.withEmptySessions { isEmpty in
+            let user = try await logIn()
+            let token = try #require(user.token)
+            let session = try #require(FRSession.currentSession?.sessionToken)
+            isEmpty.turnOn()
+            await #expect(throws: AuthError.userAuthenticationRequired) {
+                _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
             }
-            await network.close()
+            await #expect(throws: AuthError.userAuthenticationRequired) {
+                _ = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login")
+            }
+            guard case .success(let empty?) = try await FRSession.authenticate(Token.self, authIndexValue: "Login") else {
+                throw Unexpected()
+            }
+            #expect(empty.value.count == 0 && empty.successUrl == "/console")
+            #expect(user.token == token && FRSession.currentSession?.sessionToken == session)
         }
     }
 
     @Test("After the error of an empty session a login is possible until a session or a token is stored")
     func allowsLoginAfterEmptySession() async throws {
-        try await FRAuthFixture.with { fixture in
-            let network = AsyncHTTPTransport()
-            let isEmpty = Toggle()
-            let transport = Self.transport(over: network, endingEmpty: isEmpty)
-            try await fixture.program {
-                $0.transport = transport
-            } _: {
-                try FRAuth.start(options: fixture.options)
-                let user = try await logIn()
-                let token = try #require(user.token)
-                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
-                isEmpty.turnOn()
-                await #expect(throws: AuthError.userAuthenticationRequired) {
-                    _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
-                }
-                // The journeys of a login and of a registration end with an empty session too.
-                await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
-                await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.register() }
-                try await user.getAccessToken()
-                #expect(user.token == token)
-                await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
-                isEmpty.turnOff()
-                let again = try await logIn()
-                #expect(again.token != nil)
-                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+        try await Self.withEmptySessions { isEmpty in
+            let user = try await logIn()
+            let token = try #require(user.token)
+            await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+            isEmpty.turnOn()
+            await #expect(throws: AuthError.userAuthenticationRequired) {
+                _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
             }
-            await network.close()
+            // The journeys of a login and of a registration end with an empty session too.
+            await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
+            await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.register() }
+            try await user.getAccessToken()
+            #expect(user.token == token)
+            await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
+            isEmpty.turnOff()
+            let again = try await logIn()
+            #expect(again.token != nil)
+            await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
         }
     }
 

@@ -5,6 +5,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Tests of the shared client; each test has an `FRAProcess` of its own.
@@ -179,16 +180,6 @@ private struct HeaderInterceptor: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
         request.headers.append("X-Action", action.name)
-        return request
-    }
-}
-
-/// Poses as another program.
-private struct Disguise: RequestInterceptor {
-    func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
-        var request = request
-        request.headers.set("x-requested-with", "other")
-        request.headers.set("X-Requested-Platform", "other")
         return request
     }
 }

@@ -75,10 +75,7 @@ struct OathClientTests {
                 config.enableCredentialCache = true
             }
             let id = try await client.addCredentialFromUri(Sample.hotp).id
-            let counters = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<count { group.addTask { try await client.generateCodeWithValidity(id).counter } }
-                return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
-            }
+            let counters = try await client.countersOfConcurrentCodes(id, count)
             #expect(counters == Set(8..<8 + count))
             #expect(try await client.getCredential(id)?.counter == 7 + count)
         }
@@ -269,5 +266,20 @@ struct OathClientTests {
         #expect(try await !oath.deleteCredential(registered.id))
         await #expect(throws: OathError.credentialNotFound(registered.id)) { try await oath.generateCode(registered.id) }
         #expect(try await Authenticator(store: store).accounts().count == 1)
+    }
+}
+
+extension OathClient {
+    /// Returns the counters of codes that are generated at the same time.
+    /// - Parameters:
+    ///   - id: The id of the credential.
+    ///   - count: The number of codes.
+    /// - Returns: The counters, each once.
+    /// - Throws: The error of a code that cannot be generated.
+    func countersOfConcurrentCodes(_ id: String, _ count: Int) async throws -> Set<Int> {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await self.generateCodeWithValidity(id).counter } }
+            return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+        }
     }
 }

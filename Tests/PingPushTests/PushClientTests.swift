@@ -54,16 +54,6 @@ struct PushClientTests {
         }
     }
 
-    /// Poses as another program.
-    private struct Disguise: RequestInterceptor {
-        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
-            var request = request
-            request.headers.set("x-requested-with", "other")
-            request.headers.set("X-Requested-Platform", "other")
-            return request
-        }
-    }
-
     @Test("Each request identifies the SDK, whatever an interceptor of the app sets")
     func identifiesPingSDKInPushRequests() async throws {
         let fixture = try await PushClientFixture { $0.interceptors = [Disguise()] }

@@ -9,7 +9,7 @@ import time
 
 import requests
 
-from signet import Server, parameters
+from signet import FAULTS_OF_ID_TOKENS, Server, parameters
 
 CONFIGURATION = """
 ServerRoot "%(folder)s"
@@ -199,17 +199,7 @@ def info_is_refused(browser, address):
     return browser.get(f"{address}/protected/callback?info=json", timeout=10).status_code != 200
 
 
-FAULTS = [
-    "wrong-issuer",
-    "wrong-audience",
-    "expired-id-token",
-    "unknown-key",
-    "alg-none",
-    "wrong-nonce",
-    "wrong-signature",
-    "wrong-state",
-    "expired-code",
-]
+FAULTS = [*FAULTS_OF_ID_TOKENS, "wrong-state", "expired-code"]
 
 SCENARIOS = {
     "apache-code": code,

@@ -4,19 +4,9 @@ import time
 
 import requests
 
-from signet import parameters
+from signet import FAULTS_OF_ID_TOKENS, parameters
 
 # A scenario is a function; the faults are scenarios with a parameter.
-FAULTS_OF_ID_TOKENS = [
-    "wrong-issuer",
-    "wrong-audience",
-    "expired-id-token",
-    "unknown-key",
-    "alg-none",
-    "wrong-nonce",
-    "wrong-signature",
-]
-
 
 # Authlib, with the integration for Flask.
 

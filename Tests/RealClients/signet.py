@@ -32,6 +32,17 @@ journeys:
       password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
 """
 
+# The faults of the administration API that change an ID token.
+FAULTS_OF_ID_TOKENS = [
+    "wrong-issuer",
+    "wrong-audience",
+    "expired-id-token",
+    "unknown-key",
+    "alg-none",
+    "wrong-nonce",
+    "wrong-signature",
+]
+
 
 class Server:
     """A server that ends with the scenario, because it stops when its standard input is closed."""

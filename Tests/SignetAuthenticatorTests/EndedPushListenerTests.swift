@@ -17,22 +17,13 @@ struct EndedPushListenerTests {
             let mechanism = try await user.enrollPush()
             let first = try await user.begin("PushLogin")
             let other = try await user.otherDevice()
-            let ended = DistinctItems()
             let listener = PushStreamListener(other.authenticator, mechanismUID: mechanism.uid)
-            await #expect(throws: StopListening.self) {
-                try await listener.run(
-                    ended: { id in
-                        _ = ended.add(id)
-                        throw StopListening()
-                    },
-                    { event in
-                        guard case .received = event else { return }
-                        let message = try await user.nextNotification(for: mechanism)
-                        _ = try await user.authenticator.approve(message.id)
-                    })
+            let ended = await listener.messagesEnded {
+                let message = try await user.nextNotification(for: mechanism)
+                _ = try await user.authenticator.approve(message.id)
             }
             let stored = try await other.authenticator.notifications()
-            #expect(stored.map(\.id) == ended.all && stored.map(\.decision) == [nil])
+            #expect(stored.map(\.id) == ended && stored.map(\.decision) == [nil])
             #expect(try await user.finish(first) == nil)
         }
     }

@@ -190,21 +190,12 @@ struct PrivacyIDEAServerTests {
             }
             let second = Authenticator(
                 store: store, transport: AsyncHTTPTransport(), device: PushDevice(token: "", name: ""), clock: user.clock)
-            let ended = DistinctItems()
             let listener = PushStreamListener(second, mechanismUID: mechanism.uid, pollInterval: .milliseconds(50))
-            await #expect(throws: StopListening.self) {
-                try await listener.run(
-                    ended: { id in
-                        _ = ended.add(id)
-                        throw StopListening()
-                    },
-                    { event in
-                        guard case .received = event else { return }
-                        let message = try await user.nextNotification(for: mechanism)
-                        _ = try await user.authenticator.approve(message.id)
-                    })
+            let ended = await listener.messagesEnded {
+                let message = try await user.nextNotification(for: mechanism)
+                _ = try await user.authenticator.approve(message.id)
             }
-            #expect(try await second.notifications().map(\.id) == ended.all)
+            #expect(try await second.notifications().map(\.id) == ended)
             #expect(try await user.server.finish(login))
         }
     }

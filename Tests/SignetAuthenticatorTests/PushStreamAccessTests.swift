@@ -134,6 +134,27 @@ struct PushStreamAccessTests {
 
 struct StopListening: Error {}
 
+extension PushStreamListener {
+    /// Listens until a message ends at the server.
+    /// - Parameter answer: Answers a message that the listener receives, on another device.
+    /// - Returns: The ids of the records of the messages that have ended.
+    func messagesEnded(by answer: @Sendable () async throws -> Void) async -> [String] {
+        let ended = DistinctItems()
+        await #expect(throws: StopListening.self) {
+            try await run(
+                ended: { id in
+                    _ = ended.add(id)
+                    throw StopListening()
+                },
+                { event in
+                    guard case .received = event else { return }
+                    try await answer()
+                })
+        }
+        return ended.all
+    }
+}
+
 /// The distinct items that were seen, in order.
 final class DistinctItems: Sendable {
     private let items = Mutex<[String]>([])

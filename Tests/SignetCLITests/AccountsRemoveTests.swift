@@ -92,13 +92,7 @@ struct AccountsRemoveTests {
 
     @Test("C10: signet accounts remove --mechanism push removes the push messages and keeps the codes")
     func removesPushAlone() async throws {
-        let server = try FakePushServer()
-        defer { server.stop() }
-        try await CommandLineFixture.with { cli in
-            try await cli.signet("enroll", OATHSample.uri()).succeeds()
-            try await cli.signet("enroll", "-", input: .text(server.uri())).succeeds()
-            server.send(try server.message(id: "M1"), id: "1")
-            try await cli.start(["push", "listen", "--once"]).end().succeeds()
+        try await FakePushServer.withAccount { server, cli in
             try await cli.signet("accounts", "remove", "mira", "--mechanism", "push", "--yes").succeeds()
             #expect(try await cli.messages().isEmpty)
             try await cli.signet("code", "mira").succeeds()

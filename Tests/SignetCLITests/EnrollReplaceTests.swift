@@ -8,26 +8,13 @@ import Testing
 
 @Suite("signet enroll --replace")
 struct EnrollReplaceTests {
-    /// Runs `body` with an account that has codes and push, and one push message in the vault.
-    private func withAccount(_ body: (FakePushServer, CommandLineFixture) async throws -> Void) async throws {
-        let server = try FakePushServer()
-        defer { server.stop() }
-        try await CommandLineFixture.with { cli in
-            try await cli.signet("enroll", OATHSample.uri()).succeeds()
-            try await cli.signet("enroll", "-", input: .text(server.uri())).succeeds()
-            server.send(try server.message(id: "M1"), id: "1")
-            try await cli.start(["push", "listen", "--once"]).end().succeeds()
-            try await body(server, cli)
-        }
-    }
-
     private func mechanism(_ type: String, _ cli: CommandLineFixture) async throws -> JSONValue? {
         try await cli.accounts().first?["mechanisms"]?.array?.first { $0["type"]?.string == type }
     }
 
     @Test("C10: signet enroll --replace registers push again, says what it replaced, and keeps the account's codes")
     func replacesPush() async throws {
-        try await withAccount { server, cli in
+        try await FakePushServer.withAccount { server, cli in
             let (totp, push) = (try await mechanism("totp", cli), try await mechanism("push", cli))
             let uri = try server.uri(2)
             try await cli.signet("enroll", "-", input: .text(uri)).fails(73, "has a push mechanism already", "--replace")
@@ -49,7 +36,7 @@ struct EnrollReplaceTests {
         "C10: A registration that the server refuses leaves the old push mechanism and its messages in place",
         arguments: [("400 Bad Request", 77 as Int32), ("500 Internal Server Error", 76)])
     func keepsOldWhenRefused(status: String, exit: Int32) async throws {
-        try await withAccount { server, cli in
+        try await FakePushServer.withAccount { server, cli in
             let (accounts, messages) = (try await cli.accounts(), try await cli.messages())
             let uri = try server.uri(2)
             server.refuseRegistrations(with: status)
@@ -64,7 +51,7 @@ struct EnrollReplaceTests {
 
     @Test("C10: signet enroll --replace without a terminal and without --yes exits with 77, sends nothing and changes nothing")
     func replacesOnlyWithTerminalOrYes() async throws {
-        try await withAccount { server, cli in
+        try await FakePushServer.withAccount { server, cli in
             let (accounts, registrations) = (try await cli.accounts(), server.registrations)
             let outcome = try await cli.start(["enroll", "-", "--replace"], input: .text(server.uri(2))).end()
             outcome.fails(77, "Harbor: mira", "push", "can't be undone", "--yes")

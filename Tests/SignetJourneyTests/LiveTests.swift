@@ -88,9 +88,10 @@ struct LiveTests {
     }
 }
 
-func expect(
+/// Expects that a request of a journey, which returns the next state, fails with an error of this code.
+func expect<State>(
     _ code: JourneyError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> JourneyState
+    _ body: () async throws -> State
 ) async {
     do {
         _ = try await body()

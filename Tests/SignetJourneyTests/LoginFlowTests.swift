@@ -224,18 +224,6 @@ extension JourneySession.State {
     }
 }
 
-private func expect(
-    _ code: JourneyError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> JourneySession.State
-) async {
-    do {
-        _ = try await body()
-        Issue.record("the journey continued", sourceLocation: sourceLocation)
-    } catch {
-        #expect((error as? JourneyError)?.code == code, "\(error)", sourceLocation: sourceLocation)
-    }
-}
-
 /// A clock on which a sleep lasts until the test ends it or its task is canceled.
 private final class GateClock: Clock {
     struct Instant: InstantProtocol {

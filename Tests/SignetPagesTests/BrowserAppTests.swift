@@ -14,42 +14,35 @@ struct BrowserAppTests {
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     /// Journeys that register a device of each kind with recovery codes and show them, and those of a passkey without a name.
-    private static let journeys = """
-        journeys:
-          Login:
-            nodes:
-              page:
-                type: PageNode
-                nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
-                outcomes: {outcome: password}
-              password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
-          Codes-oath:
-            nodes:
-              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
-              register: {type: OathRegistrationNode, outcomes: {successOutcome: codes, failureOutcome: failure}}
-              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
-          Codes-push:
-            nodes:
-              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
-              register: {type: PushRegistrationNode, outcomes: {successOutcome: codes, default: failure}}
-              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
-          Codes-webauthn:
-            nodes:
-              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
-              register: {type: WebAuthnRegistrationNode, outcomes: {success: codes, default: failure}}
-              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
-          Resident:
-            nodes:
-              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
-              register:
-                type: WebAuthnRegistrationNode
-                requiresResidentKey: true
-                generateRecoveryCodes: false
-                outcomes: {success: success, default: failure}
-          Nameless:
-            nodes:
-              sign: {type: WebAuthnAuthenticationNode, requiresResidentKey: true, outcomes: {success: success, default: failure}}
-        """
+    private static let journeys =
+        ServerConfiguration.loginJourney + """
+              Codes-oath:
+                nodes:
+                  login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+                  register: {type: OathRegistrationNode, outcomes: {successOutcome: codes, failureOutcome: failure}}
+                  codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+              Codes-push:
+                nodes:
+                  login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+                  register: {type: PushRegistrationNode, outcomes: {successOutcome: codes, default: failure}}
+                  codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+              Codes-webauthn:
+                nodes:
+                  login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+                  register: {type: WebAuthnRegistrationNode, outcomes: {success: codes, default: failure}}
+                  codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+              Resident:
+                nodes:
+                  login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+                  register:
+                    type: WebAuthnRegistrationNode
+                    requiresResidentKey: true
+                    generateRecoveryCodes: false
+                    outcomes: {success: success, default: failure}
+              Nameless:
+                nodes:
+                  sign: {type: WebAuthnAuthenticationNode, requiresResidentKey: true, outcomes: {success: success, default: failure}}
+            """
 
     /// The server and the app as the browser knows them.
     private struct Addresses: Sendable {

@@ -137,3 +137,18 @@ final class FakePushServer: Sendable {
         }
     }
 }
+
+extension FakePushServer {
+    /// Runs `body` with an account that has codes and push at a server, and one push message in the vault.
+    static func withAccount(_ body: (FakePushServer, CommandLineFixture) async throws -> Void) async throws {
+        let server = try FakePushServer()
+        defer { server.stop() }
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            try await cli.signet("enroll", "-", input: .text(server.uri())).succeeds()
+            server.send(try server.message(id: "M1"), id: "1")
+            try await cli.start(["push", "listen", "--once"]).end().succeeds()
+            try await body(server, cli)
+        }
+    }
+}

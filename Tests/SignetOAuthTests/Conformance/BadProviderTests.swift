@@ -16,18 +16,12 @@ struct BadProviderTests {
         "A login with a refused ID token leaves nothing behind but a revocation, and keeps an earlier login",
         arguments: refusedIDTokens)
     func refusesIDTokenOfBadProvider(deviation: ProviderCase) async throws {
-        for hasEarlierLogin in [false, true] {
-            try await RelyingParty.with(deviation.deviation, hasEarlierLogin: hasEarlierLogin) {
-                (party: RelyingParty) async throws in
-                let before = try await party.store.token()
-                deviation.check(await outcome { try await party.logIn() })
-                try await party.expectNothingTaken(since: before)
-                #expect(party.provider.now.revoked == ["refresh-2-x"])
-                // Addresses in the token, such as that of `jku`, are never requested.
-                let paths = Set(party.provider.now.received.map(\.path))
-                #expect(paths == [".well-known/openid-configuration", "jwks", "token", "revoke"])
-                party.expectNoFaults()
-            }
+        try await refuse(deviation) { party in
+            #expect(party.provider.now.revoked == ["refresh-2-x"])
+            // Addresses in the token, such as that of `jku`, are never requested.
+            let paths = Set(party.provider.now.received.map(\.path))
+            #expect(paths == [".well-known/openid-configuration", "jwks", "token", "revoke"])
+            party.expectNoFaults()
         }
     }
 
@@ -64,23 +58,31 @@ struct BadProviderTests {
 
     @Test("A response of the token endpoint that can't be used stores nothing", arguments: BadResponses.tokens)
     func refusesTokenResponse(deviation: ProviderCase) async throws {
-        try await refuse(deviation, tokenRequests: 1)
+        try await refuse(deviation) { party in
+            #expect(party.provider.count("token") == 1 && party.provider.count("userinfo") == 0)
+        }
     }
 
     @Test("An answer of the authorization endpoint that is refused uses no code", arguments: BadResponses.answers)
     func refusesAnswerOfBadProvider(deviation: ProviderCase) async throws {
-        try await refuse(deviation, tokenRequests: 0)
+        try await refuse(deviation) { party in
+            #expect(party.provider.count("token") == 0 && party.provider.count("userinfo") == 0)
+        }
     }
 
     /// Logs in at a provider with a deviation that the client refuses, with and without an earlier login.
-    private func refuse(_ deviation: ProviderCase, tokenRequests: Int) async throws {
+    /// - Parameters:
+    ///   - deviation: The deviation and the error.
+    ///   - check: Checks the requests that the client has made.
+    /// - Throws: The error of the provider or of `check`.
+    private func refuse(_ deviation: ProviderCase, _ check: (RelyingParty) async throws -> Void) async throws {
         for hasEarlierLogin in [false, true] {
             try await RelyingParty.with(deviation.deviation, hasEarlierLogin: hasEarlierLogin) {
                 (party: RelyingParty) async throws in
                 let before = try await party.store.token()
                 deviation.check(await outcome { try await party.logIn() })
                 try await party.expectNothingTaken(since: before)
-                #expect(party.provider.count("token") == tokenRequests && party.provider.count("userinfo") == 0)
+                try await check(party)
             }
         }
     }
@@ -111,15 +113,9 @@ struct BadProviderTests {
 
     @Test("A discovery document that is refused begins no login", arguments: BadResponses.metadata)
     func refusesDiscoveryOfBadProvider(deviation: ProviderCase) async throws {
-        for hasEarlierLogin in [false, true] {
-            try await RelyingParty.with(deviation.deviation, hasEarlierLogin: hasEarlierLogin) {
-                (party: RelyingParty) async throws in
-                let before = try await party.store.token()
-                deviation.check(await outcome { try await party.logIn() })
-                try await party.expectNothingTaken(since: before)
-                #expect(party.provider.now.received.map(\.path) == [".well-known/openid-configuration"])
-                #expect(party.provider.now.authorizations.isEmpty)
-            }
+        try await refuse(deviation) { party in
+            #expect(party.provider.now.received.map(\.path) == [".well-known/openid-configuration"])
+            #expect(party.provider.now.authorizations.isEmpty)
         }
     }
 

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("A configuration that is reloaded", .timeLimit(.minutes(5)))
 struct ReloadTests {
-    private static let before = """
+    private static let before =
+        """
         server: {sessionIdleTimeout: 1000}
         users:
           - {name: mira, password: correct horse}
@@ -17,19 +18,13 @@ struct ReloadTests {
         clients:
           - {id: app, redirectURIs: ["org.example.app://callback"]}
           - {id: old}
-        journeys:
-          Login:
-            nodes:
-              page:
-                type: PageNode
-                nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
-                outcomes: {outcome: password}
-              password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
-          Old:
-            nodes:
-              end: {type: FailureNode}
 
-        """
+        """ + ServerConfiguration.loginJourney + """
+              Old:
+                nodes:
+                  end: {type: FailureNode}
+
+            """
 
     private static let after =
         before

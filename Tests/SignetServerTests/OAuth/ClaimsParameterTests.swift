@@ -131,15 +131,11 @@ struct ClaimsParameterTests {
             #expect(try await server.authorize(noa, silent).location["code"] != nil)
             // After the login page, the user of the claim gets the code, and another one does not.
             let goto = try #require(try await server.authorize(mira, request).location["goto"])
-            let path = try #require(goto.firstRange(of: "/am/")?.lowerBound)
-            func comesBack(_ session: String) async throws -> [String: String] {
-                try await server.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session]).location
-            }
-            #expect(try await comesBack(mira)["goto"] != nil)
+            #expect(try await server.comeBack(to: goto, mira)["goto"] != nil)
             let other = try await server.session()
-            #expect(try await comesBack(other)["error"] == "login_required")
+            #expect(try await server.comeBack(to: goto, other)["error"] == "login_required")
             let again = try await session(server)
-            #expect(try await comesBack(again)["code"] != nil)
+            #expect(try await server.comeBack(to: goto, again)["code"] != nil)
         }
     }
 

@@ -63,16 +63,12 @@ struct IDTokenHintTests {
             let mira = try await server.session()
             let hint = try await idToken(server, try await server.session(name: "noa", password: "staple"))
             let goto = try #require(try await server.authorize(mira, ["id_token_hint": hint]).location["goto"])
-            let path = try #require(goto.firstRange(of: "/am/")?.lowerBound)
-            func comesBack(_ session: String) async throws -> [String: String] {
-                try await server.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session]).location
-            }
             // The same user comes back without a login.
-            #expect(try await comesBack(mira)["goto"] != nil)
+            #expect(try await server.comeBack(to: goto, mira)["goto"] != nil)
             let other = try await server.session()
-            #expect(try await comesBack(other)["error"] == "login_required")
+            #expect(try await server.comeBack(to: goto, other)["error"] == "login_required")
             let noa = try await server.session(name: "noa", password: "staple")
-            #expect(try await comesBack(noa)["code"] != nil)
+            #expect(try await server.comeBack(to: goto, noa)["code"] != nil)
         }
     }
 

@@ -178,6 +178,15 @@ struct OpenIDRelyingParty {
         try await tokens(try await authorize(changes))
     }
 
+    /// Logs the user in and returns the code that was exchanged, and its tokens, which work.
+    func usedCode() async throws -> (code: String, tokens: Tokens) {
+        let authorization = try await authorize()
+        let code = try code(authorization)
+        let tokens = try await tokens(in: try await exchange(code), nonce: authorization.nonce)
+        #expect(try await userInfo(tokens)["sub"] == "mira")
+        return (code, tokens)
+    }
+
     /// Checks the answer of the token endpoint (RFC 6749 section 5.1) and its id_token.
     func tokens(in answer: WebAnswer, nonce: String?) async throws -> Tokens {
         #expect(answer.status == 200, "\(answer.text)")

@@ -106,16 +106,12 @@ struct PushStateTests {
                 #expect(isSending)
                 #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             }
-            try await location.server {
-                $0.sns = good.configuration
-            } _: { server in
+            try await location.server(sending: good) { server in
                 let push = try await server.finishedPush()
                 #expect(push.progress == .sent(id: "sns-1"))
                 #expect(good.actions == ["Publish"])
             }
-            try await location.server {
-                $0.sns = good.configuration
-            } _: { server in
+            try await location.server(sending: good) { server in
                 let push = try await server.devServer.pushes(to: "mira").last
                 #expect(push?.progress == .sent(id: "sns-1"))
             }
@@ -129,9 +125,7 @@ struct PushStateTests {
     func leavesMessagesToServersWithSNS() async throws {
         let sns = try StandInSNS()
         try await StateLocation.with(.postgreSQL) { location in
-            try await location.server {
-                $0.sns = sns.configuration
-            } _: { server in
+            try await location.server(sending: sns) { server in
                 _ = try await server.registeredPhone()
             }
             try await location.server { server in
@@ -139,9 +133,7 @@ struct PushStateTests {
                 let push = try await server.devServer.pushes(to: "mira").last
                 #expect(step.waitMilliseconds != nil && push?.progress == .queued)
             }
-            try await location.server {
-                $0.sns = sns.configuration
-            } _: { server in
+            try await location.server(sending: sns) { server in
                 let push = try await server.finishedPush()
                 #expect(push.progress == .sent(id: "sns-1"))
             }
@@ -153,9 +145,7 @@ struct PushStateTests {
     func serversSendEachMessageOnce() async throws {
         let sns = try StandInSNS()
         try await StateLocation.with(.postgreSQL) { location in
-            try await location.server {
-                $0.sns = sns.configuration
-            } _: { server in
+            try await location.server(sending: sns) { server in
                 _ = try await server.registeredPhone()
             }
             try await location.server { server in
@@ -168,9 +158,7 @@ struct PushStateTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
-                        try await location.server {
-                            $0.sns = sns.configuration
-                        } _: { server in
+                        try await location.server(sending: sns) { server in
                             let areSent = try await eventually {
                                 try await !server.devServer.pushes(to: "mira").contains { $0.progress == .queued }
                             }
@@ -289,5 +277,12 @@ struct PushStateTests {
     }
 
     private static let gateway = PushGatewayConfiguration(keys: [Sender.key])
+}
+
+extension StateLocation {
+    /// Runs `body` with a server of this state that sends its push messages to an SNS.
+    fileprivate func server(sending sns: StandInSNS, _ body: @Sendable (TestServer) async throws -> Void) async throws {
+        try await server({ $0.sns = sns.configuration }, body)
+    }
 }
 #endif

@@ -8,25 +8,12 @@ extension ServerConfiguration {
     /// The sample configuration with the journeys of a test, written as in a configuration file below `journeys:`.
     static func sample(journeys: String, _ configure: (inout Self) -> Void = { _ in }) throws -> ServerConfiguration {
         let indented = journeys.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)\n" }.joined()
-        let file = try ServerConfiguration(yaml: login + indented)
+        let file = try ServerConfiguration(yaml: loginJourney + indented)
         return .sample {
             $0.journeys = file.journeys
             configure(&$0)
         }
     }
-
-    /// The first journey of every test, with a name and a password.
-    private static let login = """
-        journeys:
-          Login:
-            nodes:
-              page:
-                type: PageNode
-                nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
-                outcomes: {outcome: password}
-              password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
-
-        """
 }
 
 extension TestServer {

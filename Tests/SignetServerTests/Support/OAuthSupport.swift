@@ -111,6 +111,12 @@ extension TestServer {
         let keys = try await send(.get, "\(Self.oauth)/connect/jwk_uri", headers: [:])
         return try await JWTKeyCollection().add(jwksJSON: keys.text).verify(token, as: AnyClaims.self).members
     }
+
+    /// Comes back from the login page to the authorization request with a session, and returns the parameters of the next address.
+    func comeBack(to goto: String, _ session: String) async throws -> [String: String] {
+        let path = try #require(goto.firstRange(of: "/am/")?.lowerBound)
+        return try await send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session]).location
+    }
 }
 
 /// The tokens in an answer.
