@@ -18,13 +18,11 @@ struct EmailContent: Sendable, Hashable {
     ///   - language: The language of the user.
     /// - Returns: The content of the email.
     static func link(_ link: String, issuer: String, in language: PageLanguage) -> EmailContent {
-        let title = language.sentence(.emailLinkTitle, ["issuer": issuer])
-        let (about, ignore) = (language.sentence(.emailLinkAbout, ["issuer": issuer]), language.sentence(.emailIgnore))
-        return EmailContent(
-            subject: title, text: "\(about)\n\n\(link)\n\n\(ignore)\n",
-            html: document(
-                title, tag("p") { tag("a", ["href": link]) { language.sentence(.continueLabel) } } + tag("p") { ignore },
-                in: language), link: link)
+        let button = tag("a", ["href": link]) { language.sentence(.continueLabel) }
+        var content = EmailContent(
+            showing: link, as: button, title: .emailLinkTitle, about: .emailLinkAbout, issuer: issuer, in: language)
+        content.link = link
+        return content
     }
 
     /// Returns the server's own email with a code.
@@ -34,11 +32,11 @@ struct EmailContent: Sendable, Hashable {
     ///   - language: The language of the user.
     /// - Returns: The content of the email.
     static func code(_ code: String, issuer: String, in language: PageLanguage) -> EmailContent {
-        let title = language.sentence(.emailCodeTitle, ["issuer": issuer])
-        let (about, ignore) = (language.sentence(.emailCodeAbout, ["issuer": issuer]), language.sentence(.emailIgnore))
-        return EmailContent(
-            subject: title, text: "\(about)\n\n\(code)\n\n\(ignore)\n",
-            html: document(title, tag("p") { tag("strong") { code } } + tag("p") { ignore }, in: language), code: code)
+        var content = EmailContent(
+            showing: code, as: tag("strong") { code }, title: .emailCodeTitle, about: .emailCodeAbout, issuer: issuer,
+            in: language)
+        content.code = code
+        return content
     }
 
     private static func document(_ title: String, _ content: Markup, in language: PageLanguage) -> String {
@@ -53,6 +51,19 @@ struct EmailContent: Sendable, Hashable {
                     content
                 }
             })
+    }
+}
+
+extension EmailContent {
+    /// Creates the server's own email, which shows a link or a code.
+    fileprivate init(
+        showing proof: String, as markup: Markup, title: PageText, about: PageText, issuer: String, in language: PageLanguage
+    ) {
+        let (title, about) = (language.sentence(title, ["issuer": issuer]), language.sentence(about, ["issuer": issuer]))
+        let ignore = language.sentence(.emailIgnore)
+        subject = title
+        text = "\(about)\n\n\(proof)\n\n\(ignore)\n"
+        html = Self.document(title, tag("p") { markup } + tag("p") { ignore }, in: language)
     }
 }
 

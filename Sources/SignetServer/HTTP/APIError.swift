@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 import SignetCore
 
 /// An error response in the form that every CREST client reads: `{"code","reason","message","detail"}` (protocol/journey.md
@@ -18,6 +19,9 @@ struct APIError: Error, Sendable, Hashable {
         self.detail = detail
         self.headers = headers
     }
+
+    /// The level at which a failed login is logged: a node that cannot run is the fault of the configuration, and no user's.
+    var logLevel: Logger.Level { status == .notImplemented ? .warning : .info }
 
     var body: JSONValue {
         var body: [String: JSONValue] = [

@@ -50,6 +50,9 @@ struct PushMessageRecord: Codable, Sendable {
     /// so two wrong numbers are treated as guessing.
     static let wrongNumbersAllowed = 1
 
+    /// The number of times that a message may be sent again.
+    private static var maxResends: Int { 3 }
+
     init(_ prompt: PushPrompt, to device: PushDevice, _ time: RequestTime) {
         let lifetime = prompt.lifetime ?? time.configuration.pushLifetime
         messageID = MessageID.make("AUTHENTICATE", at: time.now)
@@ -65,6 +68,11 @@ struct PushMessageRecord: Codable, Sendable {
             text: prompt.text, loadBalancerCookie: time.configuration.loadBalancerCookie, customPayload: prompt.customPayload,
             contextInfo: prompt.contextInfo, userID: device.owner.name
         ).sealed(with: device.secret)
+    }
+
+    /// Returns true when the message waits for its answer, and was not sent too often.
+    func canBeResent(at now: Date) -> Bool {
+        state == .waiting && isWithdrawn != true && now < deadline && (resends ?? 0) < Self.maxResends
     }
 
     /// Takes the device's answer.

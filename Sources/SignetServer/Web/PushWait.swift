@@ -48,13 +48,3 @@ extension ServerTransaction {
         effects.append(.dispatch(push.messageID))
     }
 }
-
-extension PushMessageRecord {
-    /// The number of times that a message may be sent again.
-    private static var maxResends: Int { 3 }
-
-    /// Returns true when the message waits for its answer, and was not sent too often.
-    func canBeResent(at now: Date) -> Bool {
-        state == .waiting && isWithdrawn != true && now < deadline && (resends ?? 0) < Self.maxResends
-    }
-}

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Logging
 import SignetCore
 import YAMLText
 
@@ -72,7 +71,4 @@ extension APIError {
         error.reason = "\(tree), node \(node) of type \(type) cannot run: \(reason)"
         return error
     }
-
-    /// The level at which a failed login is logged: a node that cannot run is the fault of the configuration, and no user's.
-    var logLevel: Logger.Level { status == .notImplemented ? .warning : .info }
 }
