@@ -86,7 +86,7 @@ extension JSONValue {
 
     /// Returns the document without the values of its secrets, which are not stored and never answered.
     ///
-    /// The names are those that AM's nodes and clients give to passwords.
+    /// `isSecretName` has the rule for their names.
     var withoutSecrets: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.withoutSecrets))
@@ -94,16 +94,10 @@ extension JSONValue {
             .object(
                 Dictionary(
                     uniqueKeysWithValues: members.map { name, value in
-                        (name, Self.isSecret(name) ? value.emptied : value.withoutSecrets)
+                        (name, name.isSecretName ? value.emptied : value.withoutSecrets)
                     }))
         default: self
         }
-    }
-
-    private static func isSecret(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name.hasSuffix("-encrypted")
-            || ["password", "passwd", "secret", "passphrase", "apikey", "privatekey"].contains(where: name.hasSuffix)
     }
 
     /// Null in the place of a text; the value of an object (`{"inherited": false, "value": "..."}`) is emptied too.

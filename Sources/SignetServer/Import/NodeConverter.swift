@@ -281,8 +281,7 @@ struct NodeConverter {
 extension String {
     /// Returns the text of a problem, without the value of a setting that can be secret.
     fileprivate func withoutSecret(of setting: String) -> String {
-        let name = setting.lowercased()
-        return ["password", "secret", "key", "token"].contains(where: name.contains) ? "the value cannot be used here" : self
+        setting.canBeSecretName ? "the value cannot be used here" : self
     }
 }
 
