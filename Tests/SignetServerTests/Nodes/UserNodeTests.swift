@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetCore
+import SignetStorage
 import TestSupport
 import Testing
 
@@ -214,6 +215,31 @@ struct UserNodeTests {
                 .post, "/am/json/realms/root/sessions?_action=getSessionInfo", headers: headers, body: "{}")
             #expect(session.json["properties"]?["kept"] == "1")
             #expect(session.json["properties"]?["gone"] == nil)
+        }
+    }
+
+    @Test("Display Username reports a row that cannot be read, and shows no empty name")
+    func displayOfDamagedUserIsReported() async throws {
+        let journeys = """
+            J:
+              nodes:
+                name: {type: UsernameCollectorNode, outcomes: {outcome: show}}
+                show: {type: DisplayUserNameNode, outcomes: {outcome: success}}
+            """
+        try await TestServer.run(journeys: journeys) { server in
+            let key = RowKey(.changedUser, UserKey(realm: .root, name: "mira").rowName)
+            try await server.devServer.context.store.queue.exclusively { (_, _) throws(StoreError) in
+                var changes = RowChanges()
+                changes.rows[key] = StoredRow(bytes: [200])
+                return ((), changes)
+            }
+            var step = try await server.start("J").step
+            step.fill("NameCallback", "mira")
+            let reply = try await server.next(step)
+            #expect(reply.status == 503 && reply.json["callbacks"] == nil)
+            var other = try await server.start("J").step
+            other.fill("NameCallback", "noa")
+            #expect(try await server.next(other).step.callbacks.first?.output("message") == "noa")
         }
     }
 
