@@ -50,6 +50,7 @@ struct JourneyScript: Sendable, Hashable {
         defer { interpreter.finish() }
         do throws(ScriptError) {
             try interpreter.run(statements)
+            try bindings.writeViews()
         } catch {
             return .failed(error.explanation)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import SignetCore
 
 /// The objects of the server that a script sees, for one run.
@@ -14,6 +15,8 @@ final class ScriptBindings {
     /// The callbacks that the client has answered.
     private let sent: [JourneyCallback]
     private let session: SSOSession?
+    /// The maps of the state that the script can change, by their names in the state.
+    var views: [String: View] = [:]
 
     /// Creates the objects.
     /// - Parameters:
@@ -32,20 +35,21 @@ final class ScriptBindings {
 
     private static var hosts: [String: ScriptHost] {
         [
-            "nodeState": .state, "sharedState": .state, "transientState": .state, "requestHeaders": .headers,
-            "requestParameters": .parameters, "requestCookies": .cookies, "callbacks": .callbacks,
+            "nodeState": .state(isShared: false), "sharedState": .state(isShared: true), "transientState": .state(isShared: true),
+            "requestHeaders": .headers,
+            "requestCookies": .cookies, "callbacks": .callbacks,
             "callbacksBuilder": .callbacksBuilder, "action": .action, "logger": .logger, "idRepository": .users,
         ]
     }
     private static let functions: Set = [
         "JavaImporter", "parseInt", "parseFloat", "isNaN", "String", "Number", "Boolean", "JSON", "Math", "Object", "Array",
-        "Date",
+        "Date", "RegExp", "encodeURIComponent", "decodeURIComponent",
     ]
     private static let packages: Set = ["org", "com", "javax", "java"]
 
     /// The names that a script can use without declaring them.
     static let globalNames: Set<String> = Set(hosts.keys).union(functions).union(packages).union([
-        "outcome", "realm", "existingSession", "NaN", "scriptName",
+        "outcome", "realm", "requestParameters", "existingSession", "NaN", "scriptName",
     ])
 
     /// Returns the value of a name.
@@ -55,6 +59,7 @@ final class ScriptBindings {
         if Self.packages.contains(name) { return .host(.java(name)) }
         switch name {
         case "realm": return .string(journey.realm.description)
+        case "requestParameters": return ScriptValue(requestParameters, isMap: true)
         case "existingSession":
             guard let session else { return .undefined }
             let object = ScriptObject()
@@ -78,7 +83,7 @@ final class ScriptBindings {
         case .importer(let classes):
             guard let path = classes[name] else { throw .unsupported("`\(name)`, which JavaImporter did not import", line: line) }
             return .host(.java(path))
-        case .headers, .parameters, .cookies, .state: return try method("get", of: host, [.string(name)], line: line)
+        case .headers, .cookies, .state: return try method("get", of: host, [.string(name)], line: line)
         case .callbacks where name == "length": return .number(Double(sent.count))
         default: throw .unsupported("`.\(name)` of \(host.title)", line: line)
         }
@@ -92,11 +97,12 @@ final class ScriptBindings {
             if let callback = ScriptCallbacks.callback(name, arguments) { return .host(.callback(callback)) }
             switch name {
             case "ArrayList", "HashSet", "LinkedList": return .list(ScriptList([]))
-            case "HashMap", "LinkedHashMap": return .object(ScriptObject())
+            case "HashMap", "LinkedHashMap": return .object(ScriptObject(isMap: true))
             default: throw .unsupported("`new \(path)()`", line: line)
             }
         case .host(.global("JavaImporter")): return try call(.global("JavaImporter"), arguments, line: line)
         case .host(.global("Date")) where arguments.isEmpty: return .host(.date(milliseconds))
+        case .host(.global("RegExp")): return try pattern(arguments, line: line)
         case .host(.global("Object")): return .object(ScriptObject())
         case .host(.global("Array")) where arguments.isEmpty: return .list(ScriptList([]))
         default: throw .unsupported("`new` with this class", line: line)
@@ -116,14 +122,65 @@ final class ScriptBindings {
                 if let name = path.split(separator: ".").last { classes[String(name)] = path }
             }
             return .host(.importer(classes))
-        case "parseInt", "parseFloat":
-            let digits = first.text.trimming(" ").prefix { $0.isNumber || $0 == "-" || (name == "parseFloat" && $0 == ".") }
-            return .number(Double(digits) ?? .nan)
+        case "parseInt":
+            let radix = arguments.count > 1 ? ScriptNumber.integer32(arguments[1].number) : 0
+            return .number(ScriptNumber.integer(first.text, radix: Int(radix)))
+        case "parseFloat": return .number(ScriptNumber.decimal(first.text))
+        case "RegExp": return try pattern(arguments, line: line)
+        case "encodeURIComponent": return try ScriptInterpreter.bounded(Self.encoded(first.text))
+        case "decodeURIComponent":
+            guard let text = first.text.removingPercentEncoding else { throw .failed("a text is not encoded in line \(line)") }
+            return .string(text)
         case "isNaN": return .bool(first.number.isNaN)
         case "String": return .string(arguments.isEmpty ? "" : ScriptInterpreter.shownText(first))
         case "Number": return .number(arguments.isEmpty ? 0 : first.number)
         case "Boolean": return .bool(first.isTrue)
         default: throw .unsupported("`\(name)()`", line: line)
+        }
+    }
+
+    /// Creates a regular expression from its text and flags, or from another one.
+    private func pattern(_ arguments: [ScriptValue], line: Int) throws(ScriptError) -> ScriptValue {
+        let flags = arguments.count > 1 && !arguments[1].isNothing ? arguments[1].text : nil
+        if case .pattern(let other)? = arguments.first {
+            return .pattern(
+                ScriptRegExp(try ScriptPattern(other.pattern.source, flags: flags ?? other.pattern.flagText, line: line)))
+        }
+        return .pattern(ScriptRegExp(try ScriptPattern(arguments.first?.text ?? "(?:)", flags: flags ?? "", line: line)))
+    }
+
+    /// Returns a text with the percent-encoding of JavaScript, which encodes more than a URL requires and less than a form does.
+    private static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            let scalar = Unicode.Scalar(byte)
+            let isKept = scalar.isWordCharacter || "-.!~*'()".unicodeScalars.contains(scalar)
+            result += isKept ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+    }
+
+    /// The query parameters, each with its values, in a map that a script can change for itself.
+    private var requestParameters: JSONValue {
+        .object((tx.request?.parameters ?? [:]).mapValues { .texts([$0]) })
+    }
+
+    /// The headers of the request for a script that shows them, without those that log a client in.
+    private var shownHeaders: [String: JSONValue] {
+        let hidden: Set = ["authorization", "cookie", "iplanetdirectorypro", "x-openam-username", "x-openam-password"]
+        return (tx.request?.headers ?? [:]).reduce(into: [:]) { headers, field in
+            guard !hidden.contains(field.name.canonicalName) else { return }
+            headers[field.name.rawName] = .array((headers[field.name.rawName]?.array ?? []) + [.string(field.value)])
+        }
+    }
+
+    /// True when a user has the name of the state.
+    var isKnownUser: Bool {
+        get throws(ScriptError) {
+            guard let user = journey.user else { return false }
+            do {
+                return try tx.directory[user] != nil
+            } catch {
+                throw .failed("the user cannot be read")
+            }
         }
     }
 
@@ -135,9 +192,9 @@ final class ScriptBindings {
     ) throws(ScriptError) -> ScriptValue {
         let first = arguments.first ?? .undefined
         switch host {
-        case .state: return try stateMethod(name, arguments, line: line)
+        case .state(let isShared): return try stateMethod(name, isShared: isShared, arguments, line: line)
+        case .headers where name == "toString": return try ScriptInterpreter.bounded(JSON.text(of: .object(shownHeaders)))
         case .headers where name == "get": return list(tx.request?.values(first.text))
-        case .parameters where name == "get": return list(tx.request?.parameters[first.text].map { [$0] })
         case .cookies where name == "get": return ScriptValue(tx.request?.cookies[first.text].map { .string($0) })
         case .callbacks: return try callbacksMethod(name, first, line: line)
         case .answer(let index): return try answerMethod(name, index, line: line)
@@ -186,41 +243,18 @@ final class ScriptBindings {
         case "Date.now": return .number(milliseconds)
         case "Math.floor": return .number(first.number.rounded(.down))
         case "Math.ceil": return .number(first.number.rounded(.up))
-        case "Math.round": return .number(first.number.rounded())
+        case "Math.round": return .number(ScriptNumber.rounded(first.number))
+        case "Math.trunc": return .number(first.number.rounded(.towardZero))
+        case "Math.abs": return .number(first.number.magnitude)
+        case "Math.max", "Math.min":
+            let numbers = arguments.map(\.number)
+            guard !numbers.contains(where: \.isNaN) else { return .number(.nan) }
+            let result = name == "Math.max" ? numbers.max() ?? -.infinity : numbers.min() ?? .infinity
+            return .number(result)
         case "Math.random": return .number(Double.random(in: 0..<1))
         case "String.valueOf": return .string(ScriptInterpreter.shownText(first))
         default: throw .unsupported("`\(name)()`", line: line)
         }
-    }
-
-    private func stateMethod(_ name: String, _ arguments: [ScriptValue], line: Int) throws(ScriptError) -> ScriptValue {
-        let key = arguments.first?.text ?? ""
-        switch name {
-        case "get", "getObject": return ScriptValue(journey.value(key))
-        case "isDefined", "containsKey": return .bool(journey.value(key) != nil)
-        case "put", "putShared", "putTransient":
-            try set(arguments.count > 1 ? arguments[1] : .null, for: key, line: line)
-            return .host(.state)
-        case "mergeShared", "mergeTransient":
-            guard case .object(let object)? = arguments.first else { throw .failed("`\(name)` needs an object in line \(line)") }
-            for name in object.names { try set(object[name] ?? .null, for: name, line: line) }
-            return .host(.state)
-        case "remove":
-            let before = ScriptValue(journey.value(key))
-            journey.set(nil, for: key)
-            return before
-        case "keys", "keySet":
-            return ScriptValue(texts: (journey.attributes.keys + (journey.username.map { _ in ["username"] } ?? [])).sorted())
-        default: throw .unsupported("`\(name)()` of the state", line: line)
-        }
-    }
-
-    private func set(_ value: ScriptValue, for name: String, line: Int) throws(ScriptError) {
-        guard let json = value.json, json.isStorable else {
-            throw .failed("the value of `\(name)` in line \(line) cannot be a part of the state")
-        }
-        guard JSON.text(of: json).utf8.count <= ScriptInterpreter.maxTextSize else { throw .tooLarge }
-        journey.set(json, for: name)
     }
 
     private func callbacksMethod(_ name: String, _ argument: ScriptValue, line: Int) throws(ScriptError) -> ScriptValue {
@@ -318,7 +352,6 @@ extension ScriptHost {
         switch self {
         case .state: "the state"
         case .headers: "requestHeaders"
-        case .parameters: "requestParameters"
         case .cookies: "requestCookies"
         case .callbacks: "callbacks"
         case .answer, .callback: "a callback"

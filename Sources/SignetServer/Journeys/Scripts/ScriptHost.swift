@@ -2,10 +2,10 @@ import SignetCore
 
 /// An object of the server that a script sees.
 enum ScriptHost {
-    /// `nodeState`, `sharedState` and `transientState`, which are one state here.
-    case state
+    /// `nodeState`, `sharedState` and `transientState`, which are one state here. A map that a script reads from the latter two is
+    /// the one in the state, and a map from `nodeState` is a copy.
+    case state(isShared: Bool)
     case headers
-    case parameters
     case cookies
     /// The callbacks that the client has answered.
     case callbacks

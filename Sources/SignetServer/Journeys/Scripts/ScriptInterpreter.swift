@@ -22,6 +22,8 @@ final class ScriptInterpreter {
     /// All scopes of function calls, whose functions refer back to them.
     private var scopes: [ScriptScope] = []
     private var steps = 0
+    /// The number of steps that are left for regular expressions.
+    var patternSteps = ScriptPatternMatcher.maxSteps
     private var depth = 0
 
     /// Creates an interpreter.
@@ -201,7 +203,8 @@ final class ScriptInterpreter {
         case .bool(let value): return .bool(value)
         case .number(let value): return .number(value)
         case .string(let text): return .string(text)
-        case .template(let parts): return try bounded(try evaluate(parts, scope).map(\.text).joined())
+        case .pattern(let pattern): return .pattern(ScriptRegExp(pattern))
+        case .template(let parts): return try Self.bounded(try evaluate(parts, scope).map(\.text).joined())
         case .name(let name, let line):
             guard let value = scope.find(name) else { throw .unsupported("`\(name)`", line: line) }
             return value
@@ -245,8 +248,8 @@ final class ScriptInterpreter {
     }
 
     /// Returns a text as a value, unless it is too large.
-    func bounded(_ text: String) throws(ScriptError) -> ScriptValue {
-        guard text.utf8.count <= Self.maxTextSize else { throw .tooLarge }
+    static func bounded(_ text: String) throws(ScriptError) -> ScriptValue {
+        guard text.utf8.count <= maxTextSize else { throw .tooLarge }
         return .string(text)
     }
 
@@ -275,6 +278,7 @@ final class ScriptInterpreter {
         case "!": return .bool(!value.isTrue)
         case "-": return .number(-value.number)
         case "+": return .number(value.number)
+        case "~": return .number(Double(~ScriptNumber.integer32(value.number)))
         default: return .string(value.typeName)
         }
     }
@@ -288,21 +292,17 @@ final class ScriptInterpreter {
         case "+":
             if case .number(let a) = one, case .number(let b) = other { return .number(a + b) }
             let areNumbers = [one, other].allSatisfy { value in
-                if case .string = value {
-                    false
-                } else if case .list = value {
-                    false
-                } else if case .object = value {
-                    false
-                } else {
-                    true
+                switch value {
+                case .string, .list, .object, .pattern: false
+                default: true
                 }
             }
-            return areNumbers ? .number(one.number + other.number) : try bounded(one.text + other.text)
+            return areNumbers ? .number(one.number + other.number) : try Self.bounded(one.text + other.text)
         case "-": return .number(one.number - other.number)
         case "*": return .number(one.number * other.number)
         case "/": return .number(one.number / other.number)
         case "%": return .number(one.number.truncatingRemainder(dividingBy: other.number))
+        case "&", "|", "^", "<<", ">>", ">>>": return .number(ScriptNumber.combine(symbol, one.number, other.number))
         default: return .bool(Self.compare(symbol, one, other))
         }
     }
@@ -332,6 +332,10 @@ final class ScriptInterpreter {
     }
 
     private func set(_ value: ScriptValue, _ name: String, of owner: ScriptValue, line: Int) throws(ScriptError) {
+        if case .pattern(let expression) = owner, name == "lastIndex", let index = Int(exactly: value.number) {
+            expression.lastIndex = max(0, index)
+            return
+        }
         guard case .object(let object) = owner else { throw .failed("`\(name)` cannot be set in line \(line)") }
         guard object.names.count < Self.maxListSize else { throw .tooLarge }
         object[name] = value

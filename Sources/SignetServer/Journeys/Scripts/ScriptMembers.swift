@@ -7,10 +7,30 @@ extension ScriptInterpreter {
         switch owner {
         case .undefined, .null: throw .failed("`\(name)` of \(owner.text) is used in line \(line)")
         case .string(let text): return name == "length" ? .number(Double(text.count)) : .undefined
-        case .list(let list): return name == "length" ? .number(Double(list.elements.count)) : .undefined
-        case .object(let object): return object[name] ?? .undefined
+        case .list(let list):
+            if name == "index", let index = list.index { return .number(Double(index)) }
+            return name == "length" ? .number(Double(list.elements.count)) : .undefined
+        case .object(let object):
+            if let value = object[name] { return value }
+            return object.isMap && Self.mapMethods.contains(name) ? .host(.global("Map.\(name)")) : .undefined
+        case .pattern(let expression): return Self.member(name, of: expression)
         case .host(let host): return try bindings.member(name, of: host, line: line)
         case .bool, .number, .function: return .undefined
+        }
+    }
+
+    /// The methods of a map that scripts look for before they call them.
+    private static let mapMethods: Set = ["get", "put", "remove", "containsKey", "keySet", "isEmpty", "size"]
+
+    private static func member(_ name: String, of expression: ScriptRegExp) -> ScriptValue {
+        switch name {
+        case "source": .string(expression.pattern.source)
+        case "flags": .string(expression.pattern.flagText)
+        case "global": .bool(expression.pattern.flags.isGlobal)
+        case "ignoreCase": .bool(expression.pattern.flags.ignoresCase)
+        case "multiline": .bool(expression.pattern.flags.isMultiline)
+        case "lastIndex": .number(Double(expression.lastIndex))
+        default: .undefined
         }
     }
 
@@ -38,6 +58,16 @@ extension ScriptInterpreter {
         switch (owner, name) {
         case (.undefined, _), (.null, _): throw .failed("`\(name)()` of \(owner.text) is called in line \(line)")
         case (.host(let host), _): return try bindings.method(name, of: host, arguments, line: line)
+        case (.number(let number), "toString") where !first.isNothing:
+            guard let text = ScriptNumber.text(number, radix: first.number) else {
+                throw .unsupported("`toString()` of a number with this base or a fraction", line: line)
+            }
+            return .string(text)
+        case (.number(let number), "toFixed"):
+            guard let text = ScriptNumber.text(number, places: first.isNothing ? 0 : first.number) else {
+                throw .failed("`toFixed()` is called with such a number of places in line \(line)")
+            }
+            return .string(text)
         // The methods of AM's JSON values, on all values.
         case (_, "toString"), (_, "asString"): return .string(Self.shownText(owner))
         case (_, "asInteger"), (_, "asLong"), (_, "asDouble"), (_, "valueOf"), (_, "intValue"):
@@ -52,7 +82,16 @@ extension ScriptInterpreter {
         case (_, "isNumber"): return .bool(owner.typeName == "number")
         case (_, "isBoolean"): return .bool(owner.typeName == "boolean")
         case (_, "equals"): return .bool(owner.isEqual(to: first))
-        case (.string(let text), _): return try method(name, of: text, arguments, line: line)
+        case (.pattern(let expression), _): return try method(name, of: expression, arguments, line: line)
+        case (.string(let text), _):
+            if case .pattern(let expression) = first {
+                return try method(name, of: text, with: expression, arguments, line: line)
+            }
+            if name.hasPrefix("replace"), arguments.count > 1, case .function = arguments[1] {
+                let pattern = ScriptPattern(literal: first.text, isGlobal: name == "replaceAll")
+                return try method(name, of: text, with: ScriptRegExp(pattern), arguments, line: line)
+            }
+            return try method(name, of: text, arguments, line: line)
         case (.list(let list), _): return try method(name, of: list, arguments, line: line)
         case (.object(let object), _): return try method(name, of: object, arguments, line: line)
         default: throw .unsupported("`\(name)()` of a \(owner.typeName)", line: line)
@@ -86,7 +125,7 @@ extension ScriptInterpreter {
             return .number(
                 Double(text.firstRange(of: first).map { text.distance(from: text.startIndex, to: $0.lowerBound) } ?? -1))
         case "charAt": return try element(arguments.first ?? .number(0), of: .string(text), line: line)
-        case "concat": return try bounded(text + arguments.map(\.text).joined())
+        case "concat": return try Self.bounded(text + arguments.map(\.text).joined())
         case "split":
             guard !first.isEmpty else { return ScriptValue(texts: text.map { String($0) }) }
             return ScriptValue(texts: text.split(separator: first, omittingEmptySubsequences: false).map(String.init))
@@ -95,7 +134,7 @@ extension ScriptInterpreter {
             // Each character may be replaced, so the result is limited before it exists.
             let isLarge = name == "replaceAll" && (text.utf8.count + 1) * new.utf8.count > 16 * Self.maxTextSize
             guard !isLarge else { throw .tooLarge }
-            return try bounded(text.replacing(first, with: new, maxReplacements: name == "replace" ? 1 : .max))
+            return try Self.bounded(text.replacing(first, with: new, maxReplacements: name == "replace" ? 1 : .max))
         case "substring", "slice", "substr": return .string(Self.part(of: text, name, arguments))
         default: throw .unsupported("`\(name)()` of a text", line: line)
         }

@@ -1,8 +1,12 @@
 /// The expressions of a script.
 extension ScriptParser {
-    private static let levels: [Set<String>] = [
-        ["||", "??"], ["&&"], ["==", "!=", "===", "!=="], ["<", ">", "<=", ">="], ["+", "-"], ["*", "/", "%"],
+    /// The operators with two operands and their ranks; one of a higher rank binds more tightly.
+    private static let ranks: [String: Int] = [
+        "||": 1, "??": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "===": 6, "!==": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
+        "<<": 8, ">>": 8, ">>>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
     ]
+    private static let logicalRanks = 1...2
+    private static let assignments: Set = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>="]
 
     /// Reads an expression.
     /// - Throws: ``ScriptError/unsupported(_:line:)``.
@@ -15,7 +19,7 @@ extension ScriptParser {
         defer { depth -= 1 }
         if let function = try arrow() { return function }
         let target = try conditional()
-        guard case .symbol(let symbol) = present.kind, ["=", "+=", "-=", "*=", "/=", "%="].contains(symbol) else { return target }
+        guard case .symbol(let symbol) = present.kind, Self.assignments.contains(symbol) else { return target }
         switch target {
         case .name(let name, _): declared.insert(name)
         case .member, .element: break
@@ -57,21 +61,21 @@ extension ScriptParser {
     }
 
     private mutating func conditional() throws(ScriptError) -> ScriptExpression {
-        let test = try binary(level: 0)
+        let test = try binary(above: 0)
         guard take("?") else { return test }
         let first = try assignment()
         try expect(":")
         return .conditional(test, first, try assignment())
     }
 
-    private mutating func binary(level: Int) throws(ScriptError) -> ScriptExpression {
-        guard level < Self.levels.count else { return try unary() }
-        var value = try binary(level: level + 1)
-        while case .symbol(let symbol) = present.kind, Self.levels[level].contains(symbol) {
+    /// Reads operands with the operators between them whose rank is higher than the given one.
+    private mutating func binary(above least: Int) throws(ScriptError) -> ScriptExpression {
+        var value = try unary()
+        while case .symbol(let symbol) = present.kind, let rank = Self.ranks[symbol], rank > least {
             try countLink()
             advance()
-            let other = try binary(level: level + 1)
-            value = level < 2 ? .logical(symbol, value, other) : .binary(symbol, value, other)
+            let other = try binary(above: rank)
+            value = Self.logicalRanks.contains(rank) ? .logical(symbol, value, other) : .binary(symbol, value, other)
         }
         return value
     }
@@ -79,7 +83,7 @@ extension ScriptParser {
     private mutating func unary() throws(ScriptError) -> ScriptExpression {
         try enter()
         defer { depth -= 1 }
-        if case .symbol(let symbol) = present.kind, ["!", "-", "+"].contains(symbol) {
+        if case .symbol(let symbol) = present.kind, ["!", "-", "+", "~"].contains(symbol) {
             advance()
             return .unary(symbol, try unary())
         }
@@ -148,6 +152,9 @@ extension ScriptParser {
         case .template(let parts):
             advance()
             return .template(try template(parts, line: token.line))
+        case .pattern(let source, let flags):
+            advance()
+            return .pattern(try ScriptPattern(source, flags: flags, line: token.line))
         case .symbol("("): return try parenthesized()
         case .symbol("["): return .array(try list())
         case .symbol("{"): return .object(try members())
@@ -198,7 +205,7 @@ extension ScriptParser {
             switch token.kind {
             case .name(let text), .string(let text): name = text
             case .number(let number): name = ScriptValue.number(number).text
-            case .template, .symbol, .end: throw .unsupported("`\(token.text)` here", line: token.line)
+            case .template, .symbol, .pattern, .end: throw .unsupported("`\(token.text)` here", line: token.line)
             }
             if take(":") {
                 members.append(ScriptMember(name: name, value: try assignment()))

@@ -9,6 +9,7 @@ indirect enum ScriptExpression: Sendable, Hashable {
     case string(String)
     /// A template literal: texts and expressions in turn.
     case template([ScriptExpression])
+    case pattern(ScriptPattern)
     case name(String, line: Int)
     case array([ScriptExpression])
     case object([ScriptMember])

@@ -7,6 +7,8 @@ struct ScriptToken: Sendable, Hashable {
         /// A template literal: texts, and the source of expressions.
         case template([TemplatePart])
         case symbol(String)
+        /// A regular expression and its flags.
+        case pattern(String, flags: String)
         case end
     }
 
@@ -28,6 +30,7 @@ struct ScriptToken: Sendable, Hashable {
         case .string: "a string"
         case .template: "a template"
         case .symbol(let symbol): symbol
+        case .pattern: "a regular expression"
         case .end: "the end of the script"
         }
     }
@@ -39,11 +42,11 @@ struct ScriptTokenizer {
     static let maxSize = 64 * 1024
 
     private static let symbols = [
-        "===", "!==", ">>>", "...", "**=", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", "%=",
-        "++",
-        "--", "**", "{", "}", "(", ")", "[", "]", ";", ",", "<", ">", "+", "-", "*", "/", "%", "!", "=", "?", ":", ".", "&", "|",
-        "^",
-        "~",
+        ">>>=", "===", "!==", ">>>", "...", "**=", "<<=", ">>=", "=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=",
+        "*=",
+        "/=", "%=", "&=", "|=", "^=", "++", "--", "**", "<<", ">>", "{", "}", "(", ")", "[", "]", ";", ",", "<", ">", "+", "-",
+        "*",
+        "/", "%", "!", "=", "?", ":", ".", "&", "|", "^", "~",
     ].map { Array($0) }
 
     private let source: [Character]
@@ -99,7 +102,7 @@ struct ScriptTokenizer {
             index += 1
             add(.template(try template()), line: start)
         } else if character == "/", !endsValue {
-            throw .unsupported("a regular expression", line: line)
+            add(try pattern(), line: start)
         } else if let symbol = Self.symbols.first(where: { isAt($0) }) {
             index += symbol.count
             add(.symbol(String(symbol)), line: start)
@@ -113,7 +116,7 @@ struct ScriptTokenizer {
     private var endsValue: Bool {
         switch tokens.last?.kind {
         case .name(let name): !["return", "typeof", "case", "in", "of"].contains(name)
-        case .number, .string, .template: true
+        case .number, .string, .template, .pattern: true
         case .symbol(let symbol): [")", "]", "}"].contains(symbol)
         case .end, nil: false
         }
@@ -190,6 +193,22 @@ struct ScriptTokenizer {
             line += 1
             return ""
         }
+    }
+
+    /// Reads a regular expression, in which a slash of a set does not end it.
+    private mutating func pattern() throws(ScriptError) -> ScriptToken.Kind {
+        index += 1
+        let start = index
+        var isInSet = false
+        while let character = present, !character.isNewline, character != "/" || isInSet {
+            if character == "[" { isInSet = true }
+            if character == "]" { isInSet = false }
+            index += character == "\\" ? 2 : 1
+        }
+        guard present == "/" else { throw .unsupported("a regular expression without an end", line: line) }
+        let text = String(source[start..<index])
+        index += 1
+        return .pattern(text, flags: take { $0.isLetter })
     }
 
     private mutating func template() throws(ScriptError) -> [ScriptToken.TemplatePart] {

@@ -12,6 +12,7 @@ enum ScriptValue {
     case list(ScriptList)
     case object(ScriptObject)
     case function(ScriptClosure)
+    case pattern(ScriptRegExp)
     /// An object of the server, such as `nodeState`.
     case host(ScriptHost)
 }
@@ -19,6 +20,8 @@ enum ScriptValue {
 /// A list of a running script.
 final class ScriptList {
     var elements: [ScriptValue]
+    /// The position of a match of a regular expression, when the list is one.
+    var index: Int?
 
     init(_ elements: [ScriptValue]) { self.elements = elements }
 }
@@ -27,6 +30,13 @@ final class ScriptList {
 final class ScriptObject {
     private(set) var names: [String] = []
     private var members: [String: ScriptValue] = [:]
+    /// True for a map of Java, whose methods are members too.
+    let isMap: Bool
+
+    init(isMap: Bool = false) { self.isMap = isMap }
+
+    /// Replaces all members by those of another object.
+    func replaceMembers(with other: ScriptObject) { (names, members) = (other.names, other.members) }
 
     subscript(name: String) -> ScriptValue? {
         get { members[name] }
@@ -73,17 +83,20 @@ final class ScriptScope {
 
 extension ScriptValue {
     /// Creates a value from JSON.
-    init(_ json: JSONValue?) {
+    /// - Parameters:
+    ///   - json: The JSON; nil for null.
+    ///   - isMap: True when its objects are maps of Java.
+    init(_ json: JSONValue?, isMap: Bool = false) {
         switch json {
         case nil, .null?: self = .null
         case .bool(let value)?: self = .bool(value)
         case .integer(let value)?: self = .number(Double(value))
         case .number(let value)?: self = .number(value)
         case .string(let value)?: self = .string(value)
-        case .array(let values)?: self = .list(ScriptList(values.map { ScriptValue($0) }))
+        case .array(let values)?: self = .list(ScriptList(values.map { ScriptValue($0, isMap: isMap) }))
         case .object(let members)?:
-            let object = ScriptObject()
-            for (name, value) in members.sorted(by: { $0.key < $1.key }) { object[name] = ScriptValue(value) }
+            let object = ScriptObject(isMap: isMap)
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) { object[name] = ScriptValue(value, isMap: isMap) }
             self = .object(object)
         }
     }
@@ -123,7 +136,7 @@ extension ScriptValue {
                 members[name] = value
             }
             return .object(members)
-        case .function, .host: return nil
+        case .function, .pattern, .host: return nil
         }
     }
 
@@ -142,7 +155,7 @@ extension ScriptValue {
         case .bool(let value): value
         case .number(let value): value != 0 && !value.isNaN
         case .string(let text): !text.isEmpty
-        case .list, .object, .function, .host: true
+        case .list, .object, .function, .pattern, .host: true
         }
     }
 
@@ -153,7 +166,7 @@ extension ScriptValue {
         case .bool(let value): value ? 1 : 0
         case .number(let value): value
         case .string(let text): text.trimming(" \t\n").isEmpty ? 0 : Double(text.trimming(" \t\n")) ?? .nan
-        case .undefined, .list, .object, .function, .host: .nan
+        case .undefined, .list, .object, .function, .pattern, .host: .nan
         }
     }
 
@@ -170,6 +183,7 @@ extension ScriptValue {
         case .string(let text): text
         case .list:
             listText
+        case .pattern(let expression): "/\(expression.pattern.source)/\(expression.pattern.flagText)"
         case .object, .function, .host: "[object Object]"
         }
     }
@@ -202,7 +216,7 @@ extension ScriptValue {
         case .number: "number"
         case .string: "string"
         case .function: "function"
-        case .null, .list, .object, .host: "object"
+        case .null, .list, .object, .pattern, .host: "object"
         }
     }
 
@@ -216,6 +230,7 @@ extension ScriptValue {
         case (.list(let one), .list(let two)): one === two
         case (.object(let one), .object(let two)): one === two
         case (.function(let one), .function(let two)): one === two
+        case (.pattern(let one), .pattern(let two)): one === two
         default: false
         }
     }
