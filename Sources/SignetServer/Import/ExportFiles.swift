@@ -48,9 +48,24 @@ struct ExportFiles {
     ///   - file: The path of that file.
     ///   - root: The directory of the export, outside of which nothing is read; nil for no files at all.
     ///   - limits: The limits.
-    /// - Returns: The text; nil when the file is missing, too large, not UTF-8, a link, or outside of the directory.
-    static func script(_ name: String, besides file: String, root: String?, _ limits: ImportLimits) -> String? {
-        guard let root else { return nil }
+    /// - Returns: The text, or the reason why it is not known.
+    static func script(_ name: String, besides file: String, root: String?, _ limits: ImportLimits) -> ScriptSource {
+        guard let root, let path = path(of: name, besides: file, root: root) else { return .failure(.outside(name)) }
+        guard !path.leavesExport else { return .failure(.unreadable(name)) }
+        let descriptor = open(path.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return .failure([ENOENT, ENOTDIR].contains(errno) ? .missing(name) : .unreadable(name)) }
+        defer { close(descriptor) }
+        guard let status = FileStatus(of: descriptor), status.isFile else { return .failure(.unreadable(name)) }
+        guard status.size <= limits.scriptSize else { return .failure(.tooLarge(limits.scriptSize)) }
+        guard let bytes = try? PrivateFile.contents(of: descriptor, path.text, limit: status.size),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return .failure(.unreadable(name)) }
+        return .success(text)
+    }
+
+    /// Returns the path of a script; nil for one outside of the export.
+    /// - Returns: The path, and true when a symbolic link on it leads to another place.
+    private static func path(of name: String, besides file: String, root: String) -> (text: String, leavesExport: Bool)? {
         var parts = directory(of: file).split(separator: "/", omittingEmptySubsequences: true)
         let rootParts = root.split(separator: "/", omittingEmptySubsequences: true)
         for (index, part) in name.split(separator: "/", omittingEmptySubsequences: true).enumerated() {
@@ -59,17 +74,11 @@ struct ExportFiles {
         }
         guard !parts.dropFirst(rootParts.count).contains(".."), parts.starts(with: rootParts) else { return nil }
         let start = file.hasPrefix("/") ? "/" : ""
-        for count in rootParts.count..<max(parts.count, rootParts.count) where count > rootParts.count {
-            let directory = start + parts.prefix(count).joined(separator: "/")
-            if FileStatus(at: directory)?.isDirectory != true { return nil }
+        let directories = (rootParts.count..<max(parts.count, rootParts.count)).dropFirst().map { count in
+            start + parts.prefix(count).joined(separator: "/")
         }
-        let path = start + parts.joined(separator: "/")
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        guard let status = FileStatus(of: descriptor), status.isFile, status.size <= limits.scriptSize else { return nil }
-        guard let bytes = try? PrivateFile.contents(of: descriptor, path, limit: status.size) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        let leavesExport = directories.contains { FileStatus(at: $0)?.isDirectory == false }
+        return (start + parts.joined(separator: "/"), leavesExport)
     }
 
     private mutating func list(_ directory: String, depth: Int) throws(JourneyImportError) {

@@ -43,7 +43,6 @@ struct ExportedScript: Sendable {
     var name: String
     /// `JAVASCRIPT` or `GROOVY`.
     var language: String
-    /// The source; nil when the export has it in another form.
-    var source: String?
+    var source: ScriptSource
     var place: ExportPlace
 }

@@ -50,7 +50,7 @@ struct JourneyExport: Sendable {
         let used = Set(journeys.flatMap { $0.nodes.values.flatMap(\.scripts) })
         for (id, values) in documents.scripts where used.contains(id) {
             let found = values.map { ExportedScript($0.value, at: $0.place, root: root, limits) }
-            scripts[id] = found.first { $0.source != nil } ?? found.first
+            scripts[id] = found.first { $0.hasSource } ?? found.first
         }
         emailTemplates = documents.emailTemplates
         themes = documents.themes
@@ -101,16 +101,23 @@ extension ExportedScript {
     /// as the versions of frodo and `fr-config-manager` write it.
     fileprivate init(_ value: JSONValue, at place: ExportPlace, root: String?, _ limits: ImportLimits) {
         self.init(
-            name: value["name"]?.string ?? "", language: value["language"]?.string ?? "JAVASCRIPT", source: nil, place: place)
-        guard let script = value["script"] else { return }
-        if let file = script["file"]?.string {
-            source = ExportFiles.script("../" + file, besides: place.file, root: root, limits)
-        } else if let text = script.string, text.hasPrefix("file://") {
-            source = ExportFiles.script(String(text.dropFirst("file://".count)), besides: place.file, root: root, limits)
-        } else {
-            source = Self.source(script)
+            name: value["name"]?.string ?? "", language: value["language"]?.string ?? "JAVASCRIPT",
+            source: Self.source(value["script"], place, root, limits), place: place)
+    }
+
+    fileprivate var hasSource: Bool { (try? source.get()) != nil }
+
+    private static func source(
+        _ value: JSONValue?, _ place: ExportPlace, _ root: String?, _ limits: ImportLimits
+    ) -> ScriptSource {
+        if let file = value?["file"]?.string {
+            return ExportFiles.script("../" + file, besides: place.file, root: root, limits)
         }
-        if source?.utf8.count ?? 0 > limits.scriptSize { source = nil }
+        if let text = value?.string, text.hasPrefix("file://") {
+            return ExportFiles.script(String(text.dropFirst("file://".count)), besides: place.file, root: root, limits)
+        }
+        guard let value, let source = source(value) else { return .failure(.absent) }
+        return source.utf8.count <= limits.scriptSize ? .success(source) : .failure(.tooLarge(limits.scriptSize))
     }
 
     private static func source(_ value: JSONValue) -> String? {

@@ -206,8 +206,10 @@ struct NodeConverter {
             return .failure(Unsupported(reason: "the export does not have its script `\(id.shortened)`"))
         }
         let name = script.name.shortened
-        guard let source = script.source else {
-            return .failure(Unsupported(reason: "its script `\(name)` is too large, or is in another file"))
+        let source: String
+        switch script.source {
+        case .success(let text): source = text
+        case .failure(let problem): return .failure(Unsupported(reason: problem.explanation(of: name)))
         }
         guard script.language.uppercased() == "JAVASCRIPT" else {
             return .failure(

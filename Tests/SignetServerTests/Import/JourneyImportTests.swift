@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 import SignetTesting
 import TestSupport
@@ -116,6 +117,50 @@ struct JourneyImportTests {
             path in
             let imported = try JourneyImport(at: path + "/in")
             #expect(imported.summaries.map(\.stubs) == [isRead ? [] : ["decide"]], "\(imported.findings)")
+        }
+    }
+
+    /// The member `script` of a script, a file in the export, and the reason why its source is not known.
+    static let lostScripts: [(String, (name: String, text: String), String)] = [
+        ("\"file://gone.js\"", ("a.js", ""), "the file `gone.js` of its script `A` is missing"),
+        ("\"file://gone/a.js\"", ("a.js", ""), "the file `gone/a.js` of its script `A` is missing"),
+        ("\"file://a.js\"", ("a.js/inner", ""), "the file `a.js` of its script `A` cannot be read as a text file"),
+        (
+            "\"file://../../../outside.js\"", ("a.js", ""),
+            "the file `../../../outside.js` of its script `A` is outside of the export"
+        ),
+        (
+            "\"file://a.js\"", ("a.js", String(repeating: "/", count: (256 << 10) + 1)), "its script `A` is larger than 256 KiB"
+        ),
+        ("1", ("a.js", ""), "the export does not have the source of its script `A`"),
+    ]
+
+    @Test("A script whose source is not known says why: a missing file is not one that cannot be read", arguments: lostScripts)
+    func saysWhyScriptIsLost(script: String, file: (name: String, text: String), reason: String) async throws {
+        let outcomes = ["yes": ExportFixtures.success]
+        let journey = ExportFixtures.journey(
+            "J", ["1": ("ScriptedDecisionNode", "Decide", ["script": "s", "outcomes": .array(["yes"])], outcomes)])
+        let document = #"{"script": {"s": {"_id": "s", "name": "A", "language": "JAVASCRIPT", "script": SOURCE}}}"#
+        let files = [
+            "realm/journey/J.json": JSON.text(of: journey), "realm/script/\(file.name)": file.text,
+            "realm/script/s.json": document.replacing("SOURCE", with: script),
+        ]
+        try await ExportFixtures.with(files) { path in
+            let texts = try JourneyImport(at: path).findings.filter { $0.severity == .stub }.map(\.text)
+            #expect(texts.count == 1 && texts.first?.contains(reason) == true, "\(texts)")
+        }
+    }
+
+    @Test("A script whose file is a symbolic link cannot be read")
+    func refusesLinkedScript() async throws {
+        let journey = ExportFixtures.journey(
+            "J",
+            ["1": ("ScriptedDecisionNode", "Decide", ["script": "s"], ["yes": ExportFixtures.success])])
+        let script = #"{"script": {"s": {"_id": "s", "name": "A", "script": "file://link.js"}}}"#
+        try await ExportFixtures.with(["J.json": JSON.text(of: journey), "s.json": script, "a.js": "outcome = 'yes'"]) { path in
+            try FileManager.default.createSymbolicLink(atPath: "\(path)/link.js", withDestinationPath: "\(path)/a.js")
+            let texts = try JourneyImport(at: path).findings.map(\.text).joined()
+            #expect(texts.contains("the file `link.js` of its script `A` cannot be read as a text file"), "\(texts)")
         }
     }
 
