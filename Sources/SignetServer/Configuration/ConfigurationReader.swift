@@ -10,7 +10,7 @@ extension ServerConfiguration {
     /// - Parameter yaml: The text of the file.
     /// - Throws: ``ConfigurationError`` with all problems.
     public init(yaml: String) throws(ConfigurationError) {
-        self = try ConfigurationReader.read(yaml, defaultJourneys: { Journeys.starter })
+        self = try ConfigurationReader.read(ConfigurationSource(yaml), defaultJourneys: { Journeys.starter })
     }
 
     /// Reads a configuration file as ``init(yaml:)`` does, and checks the external resources that it refers to: the files of
@@ -25,15 +25,29 @@ extension ServerConfiguration {
     package init(
         yaml: String, environment: [String: String], usesTLS: Bool, importing imported: JourneyImport? = nil
     ) throws(ConfigurationError) {
+        try self.init(ConfigurationSource(yaml), environment: environment, usesTLS: usesTLS, importing: imported)
+    }
+
+    /// Reads a configuration file whose YAML is parsed already, as ``init(yaml:environment:usesTLS:importing:)`` does.
+    /// - Parameters:
+    ///   - source: The file.
+    ///   - environment: The environment variables of the server's process.
+    ///   - usesTLS: True when the server uses the certificate in `server.tls`; false when it uses a different one.
+    ///   - imported: Journeys of an AM server.
+    /// - Throws: ``ConfigurationError`` with all problems.
+    package init(
+        _ source: ConfigurationSource, environment: [String: String], usesTLS: Bool, importing imported: JourneyImport? = nil
+    ) throws(ConfigurationError) {
         let runtime = RuntimeContext(environment: environment, usesTLS: usesTLS)
         self = try ConfigurationReader.read(
-            yaml, runtime, imported: imported?.entries ?? [], defaultJourneys: { Journeys.starter })
+            source, runtime, imported: imported?.entries ?? [], defaultJourneys: { Journeys.starter })
     }
 
     /// Creates a configuration with the journeys of an AM server, and with the users, clients and attributes of the starter file.
     /// - Throws: ``ConfigurationError`` with all problems.
     package init(importing imported: JourneyImport) throws(ConfigurationError) {
-        self = try ConfigurationReader.read(Starter.people, imported: imported.entries, defaultJourneys: { Journeys.starter })
+        self = try ConfigurationReader.read(
+            ConfigurationSource(Starter.people), imported: imported.entries, defaultJourneys: { Journeys.starter })
     }
 
     /// The text of the starter file, which contains the configuration that `signet serve` uses without a file.
@@ -63,21 +77,10 @@ struct ConfigurationReader {
     var settings: [SettingForm.Part: [Setting]] = [:]
 
     static func read(
-        _ yaml: String, _ runtime: RuntimeContext? = nil, imported: [MarkedValue.Entry] = [], defaultJourneys: () -> Journeys
+        _ source: ConfigurationSource, _ runtime: RuntimeContext? = nil, imported: [MarkedValue.Entry] = [],
+        defaultJourneys: () -> Journeys
     ) throws(ConfigurationError) -> ServerConfiguration {
-        let parsed: MarkedValue?
-        do throws(YAMLText.Problem) {
-            parsed = try YAMLText.value(of: yaml)
-        } catch {
-            throw ConfigurationError([ConfigurationProblem(.invalidYAML, at: error.position, nil, error.message)])
-        }
-        guard let value = parsed else {
-            throw ConfigurationError([
-                ConfigurationProblem(
-                    .emptyFile, at: .start, nil,
-                    "the file is empty: `signet serve --print-default-config` prints a file to start from")
-            ])
-        }
+        let value = try source.value
         var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), runtime)
         reader.read(value, imported, defaultJourneys)
         guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }

@@ -9,7 +9,7 @@ enum Starter {
 
     static func configuration(of text: String) -> ServerConfiguration {
         do throws(ConfigurationError) {
-            return try ConfigurationReader.read(text, defaultJourneys: { Journeys([]) })
+            return try ConfigurationReader.read(ConfigurationSource(text), defaultJourneys: { Journeys([]) })
         } catch {
             return ServerConfiguration(journeys: Journeys(defect: error))
         }

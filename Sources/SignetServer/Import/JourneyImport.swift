@@ -33,18 +33,16 @@ package struct JourneyImport: Sendable {
     /// - Parameters:
     ///   - path: The path of a file, or of a directory with files.
     ///   - stubs: The behavior of nodes that cannot run here.
-    ///   - configuration: The text of a configuration file whose journeys the nodes can also run; nil for none.
+    ///   - configuration: A configuration file whose journeys the nodes can also run; nil for none.
     /// - Throws: ``JourneyImportError`` when a file cannot be read or exceeds a limit, or when none has a journey.
     package init(
-        at path: String, stubs: Stubs = .fail, besides configuration: String? = nil
+        at path: String, stubs: Stubs = .fail, besides configuration: ConfigurationSource? = nil
     ) throws(JourneyImportError) {
         self.init(try JourneyExport(at: path), stubs: stubs, besides: configuration)
     }
 
-    init(_ export: JourneyExport, stubs: Stubs = .fail, besides configuration: String? = nil) {
-        let file = configuration.flatMap { try? YAMLText.value(of: $0) }
-        let others = file?.mapping?.first { $0.key == "journeys" }?.value.mapping?.map(\.key) ?? []
-        let converter = JourneyConverter(export, stubs: stubs, others: Set(others))
+    init(_ export: JourneyExport, stubs: Stubs = .fail, besides configuration: ConfigurationSource? = nil) {
+        let converter = JourneyConverter(export, stubs: stubs, others: configuration?.journeyNames ?? [])
         journeys = converter.journeys
         let names =
             export.themes.map { ($0.value, "theme `\($0.key.shortened)`: pages have no themes here") }

@@ -16,35 +16,35 @@ enum ConfigurationFile {
     /// - Throws: ``Failure`` when the file cannot be read, is larger than 4 MiB, or has errors. All errors are reported together,
     ///   each with its line.
     static func read(_ path: String, usesTLS: Bool) throws -> ServerConfiguration {
-        try configuration(try text(of: path), of: path, usesTLS: usesTLS)
+        try configuration(try source(of: path), of: path, usesTLS: usesTLS)
     }
 
-    /// Returns the text of the file at `path`; `-` is standard input.
+    /// Returns the file at `path`, with its YAML parsed; `-` is standard input.
     /// - Throws: ``Failure`` when the file cannot be read, is larger than 4 MiB, or is not UTF-8.
-    static func text(of path: String) throws -> String {
+    static func source(of path: String) throws -> ConfigurationSource {
         guard let bytes = try TransferFile.contents(of: path, limit: maxSize) else {
             throw Failure(.badInput, "configuration", "\(path) is larger than \(maxSize >> 20) MiB")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.badInput, "configuration", "\(path) is not text in UTF-8")
         }
-        return text
+        return ConfigurationSource(text)
     }
 
-    /// Reads the text of a configuration file, as ``read(_:usesTLS:)`` does.
+    /// Reads the content of a configuration file, as ``read(_:usesTLS:)`` does.
     /// - Parameters:
-    ///   - text: The text.
+    ///   - source: The file.
     ///   - path: The path of the file, for messages.
     ///   - usesTLS: True if the server uses the TLS files that the configuration names.
     ///   - imported: Journeys of an AM server, which replace those of the file with the same names.
     /// - Returns: The configuration, which has no errors.
     /// - Throws: ``Failure`` with all errors.
     static func configuration(
-        _ text: String, of path: String, usesTLS: Bool, importing imported: JourneyImport? = nil
+        _ source: ConfigurationSource, of path: String, usesTLS: Bool, importing imported: JourneyImport? = nil
     ) throws -> ServerConfiguration {
         do {
             return try ServerConfiguration(
-                yaml: text, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
+                source, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
         } catch {
             let count = error.problems.count == 1 ? "1 problem" : "\(error.problems.count) problems"
             let lines = error.problems.map { "\n\(path):\($0)" }.joined()

@@ -18,10 +18,10 @@ struct StubOptions: ParsableArguments {
     /// Reads an export of AM.
     /// - Parameters:
     ///   - path: The path of the file or directory.
-    ///   - configuration: The text of a configuration file whose journeys the imported ones can run; nil for none.
+    ///   - configuration: A configuration file whose journeys the imported ones can run; nil for none.
     /// - Returns: The journeys.
     /// - Throws: ``Failure``.
-    func journeys(at path: String, besides configuration: String? = nil) throws -> JourneyImport {
+    func journeys(at path: String, besides configuration: ConfigurationSource? = nil) throws -> JourneyImport {
         do throws(JourneyImportError) {
             return try JourneyImport(at: path, stubs: stubs, besides: configuration)
         } catch {
@@ -57,16 +57,16 @@ struct JourneyImportOptions: ParsableArguments {
         guard let path else {
             return try file.map { try ConfigurationFile.read($0, usesTLS: usesTLS) } ?? ServerConfiguration.starter
         }
-        let text = try file.map { try ConfigurationFile.text(of: $0) }
-        let imported = try stubOptions.journeys(at: path, besides: text)
+        let source = try file.map { try ConfigurationFile.source(of: $0) }
+        let imported = try stubOptions.journeys(at: path, besides: source)
         for line in JourneyImportDescription(imported).startLines(path) { Console.error(line) }
-        guard let file, let text else {
+        guard let file, let source else {
             do {
                 return try ServerConfiguration(importing: imported)
             } catch {
                 throw Failure(.software, "configuration", "the journeys cannot be used:\n\(error)", hasLines: true)
             }
         }
-        return try ConfigurationFile.configuration(text, of: file, usesTLS: usesTLS, importing: imported)
+        return try ConfigurationFile.configuration(source, of: file, usesTLS: usesTLS, importing: imported)
     }
 }

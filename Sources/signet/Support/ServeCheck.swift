@@ -18,12 +18,12 @@ struct ServeCheck {
             return Console.line(
                 json ? JSONText.line(Self.report(configuration, [])) : "\(config ?? "the starter file"): \(summary)")
         }
-        let text = try ConfigurationFile.text(of: config)
-        let imported = try imports.path.map { try imports.stubOptions.journeys(at: $0, besides: text) }
+        let source = try ConfigurationFile.source(of: config)
+        let imported = try imports.path.map { try imports.stubOptions.journeys(at: $0, besides: source) }
         let problems: [ConfigurationProblem]
         do {
             let configuration = try ServerConfiguration(
-                yaml: text, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
+                source, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
             return Console.line(JSONText.line(Self.report(configuration, [])))
         } catch {
             problems = error.problems

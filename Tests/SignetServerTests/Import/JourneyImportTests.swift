@@ -194,9 +194,10 @@ struct JourneyImportTests {
             ])
         var documents = ExportDocuments()
         documents.read(login, at: ExportPlace(file: "login.json"))
-        let imported = JourneyImport(try JourneyExport(documents), besides: file)
+        let source = ConfigurationSource(file)
+        let imported = JourneyImport(try JourneyExport(documents), besides: source)
         #expect(imported.findings.isEmpty)
-        let configuration = try ServerConfiguration(yaml: file, environment: [:], usesTLS: false, importing: imported)
+        let configuration = try ServerConfiguration(source, environment: [:], usesTLS: false, importing: imported)
         #expect(configuration.journeys.names.sorted() == ["Login", "Profile"] && configuration.users.map(\.name) == ["noa"])
         let tree = configuration.journeys.trees.first { $0.name == "Login" }
         #expect(tree?.nodes.keys.sorted() == ["profile"])
