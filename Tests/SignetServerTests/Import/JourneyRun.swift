@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetCore
+import SignetTesting
 import TestSupport
 import Testing
 
@@ -35,19 +36,24 @@ final class JourneyRun: Sendable {
     private struct Sent: Sendable {
         var links: [String] = []
         var codes: [String] = []
+        /// The one-time codes that the user has registered.
+        var oath: OATHSettings?
     }
 
     private let sent = Mutex(Sent())
     private let newName: String
     private let choice: Int64
+    private let attributes: [String: JSONValue]
 
     /// Creates a table of answers.
     /// - Parameters:
     ///   - newName: The name for registrations.
     ///   - choice: The index of the choice where the user has several.
-    init(newName: String = "newcomer", choice: Int64 = 0) {
+    ///   - attributes: Further attributes of the user, for scripts that read them.
+    init(newName: String = "newcomer", choice: Int64 = 0, attributes: [String: JSONValue] = [:]) {
         self.newName = newName
         self.choice = choice
+        self.attributes = attributes
     }
 
     /// Runs a server with imported journeys and with the user of the table.
@@ -64,7 +70,7 @@ final class JourneyRun: Sendable {
             [
                 User(
                     name: Self.name, password: Secret(Self.password.utf8),
-                    claims: ["email": .string(Self.mail), "given_name": "Mira"])
+                    claims: attributes.merging(["email": .string(Self.mail), "given_name": "Mira"]) { $1 })
             ] + configuration.users.filter(\.isAdministrator)
         configuration.pollInterval = .seconds(1)
         configuration.onEmail = { email in
@@ -99,7 +105,7 @@ final class JourneyRun: Sendable {
             } else if step.waitMilliseconds != nil {
                 reply = try await server.poll(step)
             } else {
-                reply = try await server.next(answered(step))
+                reply = try await server.next(answered(step, at: server))
             }
         }
         return .error(0, "the journey asks without end")
@@ -111,8 +117,16 @@ final class JourneyRun: Sendable {
         return reply.status == 401 ? .failed : reply.status == 501 ? .stub(message) : .error(reply.status, message)
     }
 
-    private func answered(_ step: JourneyStep) -> JourneyStep {
+    private func answered(_ step: JourneyStep, at server: TestServer) -> JourneyStep {
         var step = step
+        if let uri = step.hiddenValue("mfaDeviceRegistration"), let oath = try? EnrollmentURI.parse(uri).oath {
+            sent.withLock { $0.oath = oath }
+        }
+        // A lone name is the code of a device that the journey has registered before.
+        if step.callbacks.map(\.type) == ["NameCallback"], let oath = sent.withLock({ $0.oath }) {
+            step.fill("NameCallback", .string(oath.code(at: server.clock.now).digits))
+            return step
+        }
         for index in step.callbacks.indices {
             let answers = answers(to: step.callbacks[index])
             for (position, answer) in answers.enumerated() where step.callbacks[index].input?.indices.contains(position) == true {
