@@ -10,7 +10,7 @@ import Testing
 @Suite("signet journeys convert, and signet serve --import")
 struct JourneysTests {
     /// Returns the path of an export of the tests of the server.
-    private static func export(_ name: String) -> String {
+    static func export(_ name: String) -> String {
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "SignetServerTests/Fixtures/exports/\(name)").path(percentEncoded: false)
     }

@@ -91,6 +91,38 @@ struct ServeReloadTests {
         }
     }
 
+    @Test(
+        "The option --check --json prints the problem of an export or a file that cannot be read",
+        arguments: [
+            (["--import", "bad.json"], 65, "journeyImport.notJSON"), (["--import", "empty.json"], 66, "journeyImport.noJourney"),
+            (["--import", "gone"], 66, "journeyImport.notFound"), (["--config", "binary.yaml"], 65, "configuration"),
+        ] as [([String], Int32, String)])
+    func checksExportAsJSON(arguments: [String], exit: Int32, code: String) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let files = [
+                "bad.json": try cli.write("{".utf8, to: "bad.json"), "empty.json": try cli.write("{}".utf8, to: "empty.json"),
+                "binary.yaml": try cli.write([0xFF], to: "binary.yaml"),
+            ]
+            let process = try cli.start(["serve", "--check", "--json"] + arguments.map { files[$0] ?? $0 })
+            let outcome = await process.end()
+            #expect(outcome.status == exit)
+            let report = try #require(outcome.jsonLines.first)
+            let problem = try #require(report["problems"]?.array?.first)
+            #expect(report["valid"] == .bool(false) && problem["code"]?.string == code && problem["line"] == nil)
+            #expect(problem["message"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test("The option --check --json prints what is different in imported journeys")
+    func checksImportAsJSON() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.signet("serve", "--check", "--json", "--import", JourneysTests.export("rest")).succeeds()
+            let report = try #require(outcome.jsonLines.first)
+            #expect(report["valid"] == .bool(true) && report["findings"]?.array?.first?["pointer"] == "/3")
+            #expect(report["journeys"]?.array?.contains("Guests") == true && outcome.errors == "")
+        }
+    }
+
     @Test("The option --schema prints the JSON Schema of the configuration file")
     func printsSchema() async throws {
         try await CommandLineFixture.with(vault: false) { cli in

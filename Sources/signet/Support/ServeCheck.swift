@@ -10,45 +10,64 @@ struct ServeCheck {
     let usesTLS: Bool
 
     /// Prints a summary, or with `json` a line of JSON with all problems.
+    /// - Parameter json: True for JSON.
     /// - Throws: ``Failure`` when the configuration cannot be used; with `json` only the exit code, after the problems were printed.
     func run(json: Bool) throws {
-        guard json, let config else {
+        guard json else {
             let configuration = try imports.configuration(config, usesTLS: usesTLS)
-            let summary = ConfigurationFile.summary(configuration)
-            return Console.line(
-                json ? JSONText.line(Self.report(configuration, [])) : "\(config ?? "the starter file"): \(summary)")
+            return Console.line("\(config ?? "the starter file"): \(ConfigurationFile.summary(configuration))")
         }
-        let source = try ConfigurationFile.source(of: config)
-        let imported = try imports.path.map { try imports.stubOptions.journeys(at: $0, besides: source) }
-        let problems: [ConfigurationProblem]
+        let source: ConfigurationSource?
+        let imported: JourneyImport?
         do {
-            let configuration = try ServerConfiguration(
-                source, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
-            return Console.line(JSONText.line(Self.report(configuration, [])))
+            source = try config.map { try ConfigurationFile.source(of: $0) }
+            imported = try imports.path.map { try imports.stubOptions.journeys(at: $0, besides: source) }
         } catch {
-            problems = error.problems
+            let failure = Failure(error)
+            Self.printReport(problems: [Self.problem(failure)])
+            throw ExitCode(failure.exit.rawValue)
         }
-        Console.line(JSONText.line(Self.report(nil, problems)))
-        throw ExitCode(Failure.Exit.badInput.rawValue)
+        do {
+            let configuration = try configuration(source, importing: imported)
+            Self.printReport(configuration, problems: [], imported)
+        } catch let error as ConfigurationError {
+            Self.printReport(problems: error.problems.map(Self.problem), imported)
+            // The mistakes of a file are the user's; the starter file has none of its own.
+            throw ExitCode((source == nil ? Failure.Exit.software : .badInput).rawValue)
+        }
     }
 
-    private static func report(_ configuration: ServerConfiguration?, _ problems: [ConfigurationProblem]) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "valid": .bool(problems.isEmpty),
-            "problems": .array(
-                problems.map { problem in
-                    JSONText.object([
-                        "line": .integer(Int64(problem.position.line)), "column": .integer(Int64(problem.position.column)),
-                        "code": .string(problem.code.rawValue), "subject": .string(problem.subject),
-                        "message": .string(problem.message),
-                    ])
-                }),
-        ]
-        guard let configuration else { return .object(members) }
-        members["realms"] = .texts(configuration.realms)
-        members["users"] = .integer(Int64(configuration.users.count))
-        members["clients"] = .integer(Int64(configuration.clients.count))
-        members["journeys"] = .texts(configuration.journeys.names)
-        return .object(members)
+    private func configuration(
+        _ source: ConfigurationSource?, importing imported: JourneyImport?
+    ) throws -> ServerConfiguration {
+        guard let source else { return try imported.map { try ServerConfiguration(importing: $0) } ?? .starter }
+        return try ServerConfiguration(
+            source, environment: ProcessInfo.processInfo.environment, usesTLS: usesTLS, importing: imported)
+    }
+
+    private static func problem(_ problem: ConfigurationProblem) -> JSONValue {
+        JSONText.object([
+            "line": .integer(Int64(problem.position.line)), "column": .integer(Int64(problem.position.column)),
+            "code": .string(problem.code.rawValue), "subject": .string(problem.subject), "message": .string(problem.message),
+        ])
+    }
+
+    /// Returns a problem that has no place in the configuration file: a file that cannot be read.
+    private static func problem(_ failure: Failure) -> JSONValue {
+        .object(["code": .string(failure.code), "message": .string(Redaction.withoutSecrets(failure.message))])
+    }
+
+    private static func printReport(
+        _ configuration: ServerConfiguration? = nil, problems: [JSONValue], _ imported: JourneyImport? = nil
+    ) {
+        var members: [String: JSONValue] = ["valid": .bool(problems.isEmpty), "problems": .array(problems)]
+        members["findings"] = imported.flatMap { JourneyImportDescription($0).json["findings"] }
+        if let configuration {
+            members["realms"] = .texts(configuration.realms)
+            members["users"] = .integer(Int64(configuration.users.count))
+            members["clients"] = .integer(Int64(configuration.clients.count))
+            members["journeys"] = .texts(configuration.journeys.names)
+        }
+        Console.line(JSONText.line(.object(members)))
     }
 }
