@@ -42,6 +42,19 @@ struct FirstTokens: Codable, Sendable, Hashable {
     var spentAt: Date?
 }
 
+/// The expiries of the first tokens of a grant, by which they are counted.
+struct GrantTimes: Sendable, Hashable {
+    /// The expiry of the access token, in microseconds since 1970; nil for none.
+    let accessEnd: Int64?
+    /// The expiry of the refresh token, in microseconds since 1970; nil for none.
+    let refreshEnd: Int64?
+
+    init(_ grant: Grant) {
+        accessEnd = grant.firstAccess?.expiresAt.rowTime
+        refreshEnd = grant.firstRefresh?.expiresAt.rowTime
+    }
+}
+
 /// An authorization code that was not exchanged yet.
 struct AuthorizationCode: Codable, Sendable, Hashable {
     let grant: Grant

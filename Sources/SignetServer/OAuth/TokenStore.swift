@@ -12,6 +12,7 @@ struct TokenStore {
     private var refreshes: Table<TokenHash, RefreshGrant>
     private var sessions: Table<TokenHash, SSOSession>
     private var flows: Table<String, LoginFlow>
+    private let grantTimes: RowFacts<GrantTimes>
     private let directory: Directory
     private let time: RequestTime
 
@@ -23,6 +24,7 @@ struct TokenStore {
         refreshes = Table(.refreshToken, transaction)
         sessions = Table(.session, transaction)
         flows = Table(.loginFlow, transaction)
+        grantTimes = transaction.grantTimes
     }
 
     private var now: Date { time.now }
@@ -254,9 +256,9 @@ struct TokenStore {
     /// Each count stops at `limit`.
     func counts(_ limit: Int) throws -> (access: Int, refresh: Int) {
         var counts = (access: try accesses.count(limit: limit), refresh: try refreshes.count(limit: limit))
-        for (_, grant) in try grants.newest(limit) {
-            if let access = grant.firstAccess, now.rowTime < access.expiresAt.rowTime { counts.access += 1 }
-            if let refresh = grant.firstRefresh, now.rowTime < refresh.expiresAt.rowTime { counts.refresh += 1 }
+        for times in try grants.newestFacts(limit, grantTimes, { GrantTimes($0) }) {
+            if let end = times.accessEnd, now.rowTime < end { counts.access += 1 }
+            if let end = times.refreshEnd, now.rowTime < end { counts.refresh += 1 }
         }
         return (min(limit, counts.access), min(limit, counts.refresh))
     }

@@ -35,6 +35,7 @@ final class RowCache {
     private let isExclusive: Bool
     private let unreadableRows: UnreadableRows
     let passwords: PasswordMemory
+    let grantTimes: RowFacts<GrantTimes>
 
     /// The time of the current transaction.
     ///
@@ -50,16 +51,19 @@ final class RowCache {
     ///   - reader: The reader of the stored rows.
     ///   - coder: The coder of the rows.
     ///   - passwords: The cache of password checks.
+    ///   - grantTimes: The expiries of tokens that were counted.
     ///   - unreadableRows: The list of rows that could not be read.
     ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory,
-        unreadableRows: UnreadableRows = UnreadableRows(), isExclusive: Bool = false
+        grantTimes: RowFacts<GrantTimes> = RowFacts(), unreadableRows: UnreadableRows = UnreadableRows(),
+        isExclusive: Bool = false
     ) {
         self.reader = reader
         self.coder = coder
         self.unreadableRows = unreadableRows
         self.passwords = passwords
+        self.grantTimes = grantTimes
         self.isExclusive = isExclusive
     }
 
@@ -162,20 +166,71 @@ final class RowCache {
     func rows<Value: RowValue>(
         _ kind: RowKind, _ selection: RowSelection, limit: Int
     ) throws(StoreError) -> [(name: String, value: Value)] {
+        try rows(kind, selection, limit: limit) { (key, row) throws(StoreError) in
+            try coder.value(Value.self, of: row.bytes, for: key)
+        } of: { (value: Value) in
+            value
+        }
+    }
+
+    /// Returns a fact of each of the rows that ``rows(_:_:limit:)`` returns for ``RowSelection/newest``.
+    ///
+    /// Only the rows that have changed since the last call with the same memory are decrypted and decoded.
+    /// - Parameters:
+    ///   - kind: The kind of the rows.
+    ///   - limit: The maximum number of rows.
+    ///   - memory: The facts of the last call, which are replaced.
+    ///   - fact: Returns the fact of a value.
+    /// - Returns: The facts, in the order of the rows.
+    /// - Throws: The error of the store.
+    func newestFacts<Value: RowValue, Fact: Sendable>(
+        _ kind: RowKind, limit: Int, _ memory: RowFacts<Fact>, _ fact: (Value) -> Fact
+    ) throws(StoreError) -> [Fact] {
+        let known = memory.entries
+        var read: [RowKey: RowFacts<Fact>.Entry] = [:]
+        let facts = try rows(kind, .newest, limit: limit) { (key, row) throws(StoreError) in
+            let digest = RowFacts<Fact>.digest(of: row.bytes)
+            if let entry = known[key], entry.digest == digest {
+                read[key] = entry
+                return entry.fact
+            }
+            let found = fact(try coder.value(Value.self, of: row.bytes, for: key))
+            read[key] = RowFacts.Entry(digest: digest, fact: found)
+            return found
+        } of: { (value: Value) in
+            fact(value)
+        }
+        memory.replace(with: read)
+        return facts.map(\.value)
+    }
+
+    /// Returns a result for each row of a kind, including the changes of this batch.
+    /// - Parameters:
+    ///   - kind: The kind of the rows.
+    ///   - selection: The selection among them.
+    ///   - limit: The maximum number of rows.
+    ///   - read: Returns the result for a stored row. A row for which it throws an error is skipped and reported.
+    ///   - result: Returns the result for a value that this batch has written.
+    /// - Returns: The names of the rows with the results.
+    /// - Throws: The error of the store.
+    private func rows<Value: RowValue, Found>(
+        _ kind: RowKind, _ selection: RowSelection, limit: Int, _ read: (RowKey, StoredRow) throws(StoreError) -> Found,
+        of result: (Value) -> Found
+    ) throws(StoreError) -> [(name: String, value: Found)] {
         let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
         let stored = try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
-        var found: [(name: String, expiresAt: Int64, value: Value)] = []
+        var found: [(name: String, expiresAt: Int64, value: Found)] = []
         for row in stored where changed[RowKey(kind, row.name)] == nil {
             let key = RowKey(kind, row.name)
             do throws(StoreError) {
-                found.append((row.name, row.row.expiresAt, try coder.value(Value.self, of: row.row.bytes, for: key)))
+                found.append((row.name, row.row.expiresAt, try read(key, row.row)))
             } catch {
                 unreadableRows.report(key, error)
             }
         }
         for (key, slot) in changed where now.rowTime < slot.expiresAt {
             guard let value = slot.value as? Value, selection.includes(key.name, slot.group, slot.expiresAt) else { continue }
-            found.append((key.name, slot.expiresAt, value))
+            found.append((key.name, slot.expiresAt, result(value)))
         }
         if selection == .newest {
             found.sort { ($0.expiresAt, $0.name) > ($1.expiresAt, $1.name) }

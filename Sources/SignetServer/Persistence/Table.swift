@@ -150,6 +150,13 @@ struct Table<Key: RowName, Value: RowValue> {
         try transaction.rows(kind, .newest, limit: limit)
     }
 
+    /// Returns a fact of each of the values that ``newest(_:)`` returns, without decoding those that ``RowFacts`` knows.
+    func newestFacts<Fact: Sendable>(
+        _ limit: Int, _ memory: RowFacts<Fact>, _ fact: (Value) -> Fact
+    ) throws(StoreError) -> [Fact] {
+        try transaction.newestFacts(kind, limit: limit, memory, fact)
+    }
+
     /// Returns the values after a name, ordered by name.
     func page(after name: String?, _ limit: Int) throws(StoreError) -> [(name: String, value: Value)] {
         try transaction.rows(kind, .after(name), limit: limit)

@@ -59,6 +59,7 @@ final class TransactionQueue: Sendable {
     let coder: RowCoder
     let store: any RowStore
     let passwords = PasswordMemory()
+    private let grantTimes = RowFacts<GrantTimes>()
     /// The requested rows that could not be read.
     let unreadableRows: UnreadableRows
     let clock: AdjustableClock
@@ -176,7 +177,8 @@ final class TransactionQueue: Sendable {
     }
 
     private func attempt(_ batch: [Job], _ reader: any RowReader) throws(StoreError) -> (Outcome, RowChanges) {
-        let transaction = RowCache(reader, coder, passwords, unreadableRows: unreadableRows)
+        let transaction = RowCache(
+            reader, coder, passwords, grantTimes: grantTimes, unreadableRows: unreadableRows)
         var outcome = Outcome()
         var changes = RowChanges()
         for job in batch {
