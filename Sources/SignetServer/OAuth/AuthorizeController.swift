@@ -22,17 +22,24 @@ struct AuthorizeController: Sendable {
     }
 
     func authorize(_ request: Request, context: AppRequestContext) async throws -> Response {
-        let realm = context.realm
         var decision = Decision()
         var parameters = try request.queryParameters()
+        var form: Parameters?
         if request.method == .post {
-            let form = try await request.form(context)
-            decision = Decision(form)
+            let posted = try await request.form(context)
+            decision = Decision(posted)
             // A form may contain the whole request, or only the user's decision on a request that is in the query.
-            if form["client_id"] != nil { parameters = form }
+            if posted["client_id"] != nil { (parameters, form) = (posted, posted) }
         }
         let tokens = request.sessionTokens(server.configuration.cookieName)
-        let request = parameters
+        return try await server.inLanguage(of: form) { [parameters, decision] in
+            try await respond(to: parameters, decision, tokens, in: context.realm)
+        }
+    }
+
+    private func respond(
+        to request: Parameters, _ decision: Decision, _ tokens: [String], in realm: RealmPath
+    ) async throws -> Response {
         let user = try await hintedUser(request)
         let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(request, in: realm, tx.clients, tx.time)

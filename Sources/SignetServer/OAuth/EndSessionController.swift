@@ -17,10 +17,14 @@ struct EndSessionController: Sendable {
     private static let maxQueryLength = 8192
 
     func endSession(_ request: Request, context: AppRequestContext) async throws -> Response {
-        var parameters = try request.queryParameters()
-        if request.method == .post {
-            parameters = try await request.form(context)
-        }
+        guard request.method == .post else { return try await respond(to: request, context, try request.queryParameters()) }
+        let form = try await request.form(context)
+        return try await server.inLanguage(of: form) { try await respond(to: request, context, form) }
+    }
+
+    private func respond(
+        to request: Request, _ context: AppRequestContext, _ parameters: Parameters
+    ) async throws -> Response {
         if parameters["id_token_hint"] == nil {
             if request.method == .post, let csrf = parameters["csrf"] {
                 return try await endOwnSession(request, context, parameters, csrf)

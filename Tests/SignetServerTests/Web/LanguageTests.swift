@@ -63,6 +63,29 @@ struct LanguageTests {
         }
     }
 
+    /// The fields of an authorization request that a form contains.
+    private static let form: [String: String?] = [
+        "response_type": "code", "client_id": "shop", "scope": "openid", "ui_locales": "it de-AT", "prompt": "consent",
+        "redirect_uri": "http://127.0.0.1/cb", "code_challenge": String(repeating: "a", count: 43),
+        "code_challenge_method": "S256",
+    ]
+
+    @Test("The pages of a request in a form have the language of its ui_locales", arguments: [true, false])
+    func readsUILocalesOfForm(isSignedIn: Bool) async throws {
+        try await Self.run { server in
+            let browser = PageBrowser(server)
+            if isSignedIn { _ = try await browser.signIn(try await browser.get(LoginPageTests.xui)) }
+            let page = try await browser.post("/am/oauth2/authorize", Self.form)
+            #expect(page.text.contains("<html lang=\"de\">"))
+            #expect(page.text.contains(isSignedIn ? "Allow The &lt;Shop&gt;?" : "Weiter zu The &lt;Shop&gt;"))
+            let session = browser.cookies["iPlanetDirectoryPro"] ?? ""
+            let logout = try await server.postForm(
+                "connect/endSession", ["ui_locales": "de"],
+                headers: ["Accept": "text/html,application/xhtml+xml", "Cookie": "iPlanetDirectoryPro=\(session)"])
+            if isSignedIn { #expect(logout.heading == "Sign out?" && logout.text.contains("<html lang=\"de\">")) }
+        }
+    }
+
     @Test(
         "A page has the best language of ui_locales, then of Accept-Language, then that of the configuration",
         arguments: [

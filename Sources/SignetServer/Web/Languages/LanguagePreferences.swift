@@ -5,9 +5,9 @@ struct LanguagePreferences: Sendable, Hashable {
     /// The maximum number of languages of one source that are read, and the maximum length of its text in bytes.
     private static let (maxCount, maxLength) = (16, 1024)
 
-    private let uiLocales: String
+    private var uiLocales: String
     /// The query of the request, which may contain `ui_locales`.
-    private let query: String?
+    private var query: String?
     private let acceptLanguage: [String]
     private let standard: LanguageTag
 
@@ -32,6 +32,15 @@ struct LanguagePreferences: Sendable, Hashable {
     init(query: String?, acceptLanguage: [String], _ configuration: ServerConfiguration) {
         (uiLocales, self.query, self.acceptLanguage) = ("", query, acceptLanguage)
         standard = LanguageTag(configuration.defaultLanguage) ?? .english
+    }
+
+    /// Returns the preferences of a request with `ui_locales` in its body, in the place of the query.
+    /// - Parameter uiLocales: The parameter.
+    /// - Returns: The preferences.
+    func asking(for uiLocales: String) -> LanguagePreferences {
+        var preferences = self
+        (preferences.uiLocales, preferences.query) = (uiLocales, nil)
+        return preferences
     }
 
     private var tags: [LanguageTag] {

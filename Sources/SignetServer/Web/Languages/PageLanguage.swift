@@ -58,6 +58,22 @@ extension ServerConfiguration {
     }
 }
 
+extension ServerContext {
+    /// Runs an operation with the language of the pages for which the form in the body of a request asks.
+    ///
+    /// ``LanguageMiddleware`` knows the query only.
+    /// - Parameters:
+    ///   - form: The form; nil for a request without one.
+    ///   - body: The operation.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws.
+    func inLanguage<R>(of form: Parameters?, _ body: () async throws -> R) async rethrows -> R {
+        guard let uiLocales = form?["ui_locales"] else { return try await body() }
+        let preferences = PageLanguage.current.preferences.asking(for: uiLocales)
+        return try await PageLanguage.$current.withValue(configuration.pageLanguage(for: preferences)) { try await body() }
+    }
+}
+
 /// Selects the language of the pages for each request.
 struct LanguageMiddleware: RouterMiddleware {
     let server: ServerContext
