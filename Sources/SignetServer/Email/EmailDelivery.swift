@@ -24,7 +24,7 @@ struct EmailDelivery: Sendable, Hashable {
 
 /// The queue of the emails that wait for the worker of this process.
 ///
-/// It is in memory: an email that waits when the server stops is not delivered later, and stays marked as queued.
+/// It is in memory: an email that waits when the server stops is not delivered later (``EmailDeliveryWorker``).
 final class EmailQueue: Sendable {
     /// The maximum number of emails that wait; the oldest one is dropped.
     static let size = 1000
@@ -34,14 +34,30 @@ final class EmailQueue: Sendable {
 
     private struct State: Sendable {
         var waiting: [EmailDelivery] = []
-        var dropped: [Dropped] = []
+        var dropped: [Unsent] = []
+        /// The keys of the emails without a result by id: those that wait, and those that are being delivered.
+        var unfinished: [String: EmailKey] = [:]
         var worker: AsyncStream<EmailDelivery>.Continuation?
+        var drops: AsyncStream<Void>.Continuation?
+
+        mutating func end() {
+            worker?.finish()
+            drops?.finish()
+            (worker, drops) = (nil, nil)
+        }
     }
 
-    /// An email that the full queue has dropped.
-    struct Dropped: Sendable, Hashable {
+    /// An email that is not delivered, because the full queue has dropped it or the server stops.
+    struct Unsent: Sendable, Hashable {
         let id: String
         let key: EmailKey
+    }
+
+    /// The work of a worker.
+    struct Work: Sendable {
+        let emails: AsyncStream<EmailDelivery>
+        /// A signal after emails were dropped.
+        let drops: AsyncStream<Void>
     }
 
     private let state = Mutex(State())
@@ -53,6 +69,7 @@ final class EmailQueue: Sendable {
     func add(_ email: EmailDelivery) -> String? {
         state.withLock { state in
             var oldest: EmailDelivery?
+            state.unfinished[email.id] = email.key
             if let worker = state.worker {
                 if case .dropped(let email) = worker.yield(email) { oldest = email }
             } else {
@@ -60,14 +77,16 @@ final class EmailQueue: Sendable {
                 if state.waiting.count > Self.size { oldest = state.waiting.removeFirst() }
             }
             guard let oldest else { return nil }
-            state.dropped.append(Dropped(id: oldest.id, key: oldest.key))
+            state.unfinished[oldest.id] = nil
+            state.dropped.append(Unsent(id: oldest.id, key: oldest.key))
             if state.dropped.count > Self.maxDropped { state.dropped.removeFirst() }
+            state.drops?.yield()
             return oldest.id
         }
     }
 
     /// Returns the dropped emails since the last call.
-    func takeDropped() -> [Dropped] {
+    func takeDropped() -> [Unsent] {
         state.withLock { state in
             let dropped = state.dropped
             state.dropped = []
@@ -75,40 +94,68 @@ final class EmailQueue: Sendable {
         }
     }
 
-    /// Returns the emails for a worker, which replaces an earlier one.
-    func join() -> AsyncStream<EmailDelivery> {
+    /// Returns true for an email that waits or is being delivered.
+    func isUnfinished(_ id: String) -> Bool { state.withLock { $0.unfinished[id] != nil } }
+
+    /// Removes an email whose delivery has a result.
+    func finish(_ id: String) { state.withLock { $0.unfinished[id] = nil } }
+
+    /// Returns the work for a worker, which replaces an earlier one.
+    func join() -> Work {
         let (emails, continuation) = AsyncStream.makeStream(of: EmailDelivery.self, bufferingPolicy: .bufferingNewest(Self.size))
+        let (drops, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         state.withLock { state in
-            state.worker?.finish()
-            state.worker = continuation
+            state.end()
+            (state.worker, state.drops) = (continuation, signal)
             for email in state.waiting { continuation.yield(email) }
             state.waiting = []
+            // Emails may have been dropped before there was a worker.
+            signal.yield()
         }
-        return emails
+        return Work(emails: emails, drops: drops)
     }
 
-    /// Ends the emails of the worker.
-    func leave() {
+    /// Ends the work of the worker.
+    ///
+    /// Returns the emails that it has not finished.
+    func leave() -> [Unsent] {
         state.withLock { state in
-            state.worker?.finish()
-            state.worker = nil
+            state.end()
+            let unsent = state.unfinished.map { Unsent(id: $0.key, key: $0.value) }
+            state.unfinished = [:]
+            return unsent
         }
     }
 }
 
 /// The service that delivers emails over SMTP.
 ///
-/// A login does not wait for it. Each email is tried once: a failure is in the log, and `/admin/emails` has each result.
+/// A login does not wait for it. Each email is tried once: a failure is in the log, and `/admin/emails` has each result. An email
+/// that a full queue drops has its result at once, and one that is not delivered when the server stops has it then, or after the
+/// next start.
 struct EmailDeliveryWorker: Service {
     /// The maximum number of emails that are delivered at the same time.
     static let maxConcurrentDeliveries = 8
+
+    private static let droppedReason = "too many emails were waiting"
+    private static let stoppedReason = "the server stopped before the mail server had accepted it"
 
     let server: ServerContext
     let client: SMTPClient
 
     func run() async throws {
-        let emails = server.emailQueue.join()
-        defer { server.emailQueue.leave() }
+        let work = server.emailQueue.join()
+        await markInterrupted()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in work.drops { await mark(server.emailQueue.takeDropped(), Self.droppedReason) } }
+            await deliver(work.emails)
+            // Now the other task ends, because leaving ends the signals.
+            await mark(server.emailQueue.leave(), Self.stoppedReason)
+        }
+    }
+
+    /// Delivers emails until the server stops.
+    private func deliver(_ emails: AsyncStream<EmailDelivery>) async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
             for await email in emails.cancelOnGracefulShutdown() {
@@ -122,12 +169,12 @@ struct EmailDeliveryWorker: Service {
 
     /// Delivers an email and stores the result.
     private func deliver(_ email: EmailDelivery) async {
-        await markDropped()
         guard let result = await attempt(email) else { return }
         if case .failed(let reason) = result {
             server.logger.warning("an email could not be delivered", metadata: ["email": "\(email.id)", "reason": "\(reason)"])
         }
         server.telemetry.count([.email(result == .delivered ? .delivered : .failed)])
+        server.emailQueue.finish(email.id)
         do {
             try await server.store.write { tx in try tx.emails.complete(email.id, of: email.key, result) }
         } catch {
@@ -136,16 +183,29 @@ struct EmailDeliveryWorker: Service {
         }
     }
 
-    /// Stores that the emails that the queue has dropped are not delivered.
-    private func markDropped() async {
-        let dropped = server.emailQueue.takeDropped()
-        guard !dropped.isEmpty else { return }
+    /// Stores that emails are not delivered.
+    private func mark(_ emails: [EmailQueue.Unsent], _ reason: String) async {
+        guard !emails.isEmpty else { return }
         do {
             try await server.store.write { tx in
-                for email in dropped { try tx.emails.complete(email.id, of: email.key, .failed("too many emails were waiting")) }
+                for email in emails { try tx.emails.complete(email.id, of: email.key, .failed(reason)) }
             }
         } catch {
-            server.logger.error("the results of dropped emails cannot be stored", metadata: ["error": "\(error)"])
+            server.logger.error("the results of emails cannot be stored", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Stores that the emails are not delivered that another process of the server had in its queue, which was killed.
+    ///
+    /// In a shared state they may be in the queue of another server.
+    private func markInterrupted() async {
+        guard !server.configuration.state.isShared else { return }
+        do {
+            try await server.store.write { [queue = server.emailQueue] tx in
+                try tx.emails.failQueued(among: ConsoleFacts.rows, Self.stoppedReason) { !queue.isUnfinished($0) }
+            }
+        } catch {
+            server.logger.error("the results of emails cannot be stored", metadata: ["error": "\(error)"])
         }
     }
 

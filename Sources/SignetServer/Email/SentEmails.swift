@@ -177,6 +177,22 @@ struct SentEmails {
         insert(row)
     }
 
+    /// Stores the failure of emails that are still queued.
+    /// - Parameters:
+    ///   - limit: The maximum number of recipients, those with the newest emails.
+    ///   - reason: The reason.
+    ///   - isMeant: Returns true for the id of an email that is meant.
+    /// - Throws: The error of the store.
+    mutating func failQueued(among limit: Int, _ reason: String, where isMeant: (String) -> Bool) throws {
+        for (_, found) in try emails.newest(limit) {
+            var row = found
+            for (index, message) in (found.messages ?? []).enumerated() where message.delivery == .queued && isMeant(message.id) {
+                row.messages?[index].delivery = .failed(reason)
+            }
+            if row.messages != found.messages { insert(row) }
+        }
+    }
+
     private mutating func insert(_ row: Emails) {
         emails.insert(row, for: row.key, until: now.addingTimeInterval(Self.lifetime))
     }

@@ -191,7 +191,7 @@ struct EmailTests {
         }
         let dropped = messages.compactMap { queue.add($0) }
         #expect(dropped == [messages[0].id])
-        #expect(queue.takeDropped() == [EmailQueue.Dropped(id: messages[0].id, key: messages[0].key)])
+        #expect(queue.takeDropped() == [EmailQueue.Unsent(id: messages[0].id, key: messages[0].key)])
         #expect(queue.takeDropped().isEmpty)
         withExtendedLifetime(emails) {}
     }

@@ -170,6 +170,57 @@ struct SMTPTests {
         }
     }
 
+    /// Adds emails of another user to the queue of a server.
+    private static func fill(_ queue: EmailQueue, with count: Int) {
+        let recipient = EmailRecipient(user: UserKey(realm: .root, name: "kim"), exists: true, address: "kim@example.test")
+        let content = EmailContent(subject: "S", text: "T", html: "H")
+        for _ in 0..<count {
+            queue.add(EmailDelivery(SentEmail(content, to: recipient, at: .distantPast), to: recipient))
+        }
+    }
+
+    @Test("An email that a full queue drops is told at once, while the mail server answers nothing")
+    func reportsDroppedEmailAtOnce() async throws {
+        try await SMTPSink.with(SMTPSink.Behavior { $0.isSilent = true }) { sink in
+            try await TestServer.run(configuration(sink.port)) { server in
+                let queue = server.devServer.context.emailQueue
+                // These keep the worker busy, so that the next email waits.
+                Self.fill(queue, with: 2 * EmailDeliveryWorker.maxConcurrentDeliveries)
+                _ = try await sendEmail(server)
+                Self.fill(queue, with: EmailQueue.size)
+                let email = try await result(server)
+                #expect(email["delivery"] == "failed" && email["reason"] == "too many emails were waiting")
+            }
+        }
+    }
+
+    private static func deliveries(_ server: DevServer) async throws -> [SentEmail.Delivery?] {
+        try await server.context.store.read { tx in try tx.emails.newest(10).map { $0.message?.delivery } }
+    }
+
+    @Test("An email without a result is told when the server stops, or at the start after its process was killed")
+    func reportsEmailsOfStoppedServer() async throws {
+        let stopped = SentEmail.Delivery.failed("the server stopped before the mail server had accepted it")
+        try await SMTPSink.with(SMTPSink.Behavior { $0.isSilent = true }) { sink in
+            let clock = ManualClock()
+            let server = DevServer(configuration: configuration(sink.port), clock: clock, logger: .silent)
+            try await TestServer.run(server, clock: clock) { server in
+                _ = try await sendEmail(server)
+                #expect(try await Self.deliveries(server.devServer) == [.queued])
+            }
+            #expect(try await Self.deliveries(server) == [stopped])
+            // A killed process has stored nothing.
+            try await server.context.store.write { tx in
+                let id = try tx.emails.newest(1).first?.id
+                try tx.emails.complete(try #require(id), of: EmailKey(UserKey(realm: .root, name: "noa")), .queued)
+            }
+            try await TestServer.run(server, clock: clock) { server in
+                let isTold = try await eventually { try await Self.deliveries(server.devServer) == [stopped] }
+                #expect(isTold)
+            }
+        }
+    }
+
     @Test(
         "A subject cannot add a header field, and has whole characters in each encoded word",
         arguments: ["plain", "a\r\nBcc: x@example.test", "=?UTF-8?B?eA==?=", String(repeating: "\u{1F600}", count: 40), ""])
