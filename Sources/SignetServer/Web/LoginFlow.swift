@@ -349,13 +349,14 @@ extension RequestTime {
 
     /// Returns the expiry of a login flow that enters a state now.
     ///
-    /// A flow without an answer is stored for ten minutes, and one that waits for an email as long as the link is valid.
+    /// A flow without an answer is stored for ten minutes, and one that waits for an email as long as the link is valid. A flow whose
+    /// first page waits needs no answer, and is stored as long as its journey can go on.
     fileprivate func end(of state: LoginFlow.State, isAnswered: Bool) -> Date {
         var seconds = Self.endedTime
         switch state {
         case .invited: seconds = 600
         case .open(let step, _) where step.isSuspended: seconds += max(1, configuration.suspensionTimeout)
-        case .open: seconds = isAnswered ? seconds + max(1, configuration.journeyTimeout) : 600
+        case .open(_, let due): seconds = isAnswered || due != nil ? seconds + max(1, configuration.journeyTimeout) : 600
         case .done, .failed: break
         }
         return now.addingTimeInterval(Double(seconds))

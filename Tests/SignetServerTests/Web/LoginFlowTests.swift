@@ -12,6 +12,30 @@ struct LoginFlowTests {
     private static let xui = LoginPageTests.xui
     private static let choice = "\(xui)&authIndexType=service&authIndexValue=ChoiceCallback"
 
+    @Test("A login that begins with a wait lasts as long as its journey, although the browser only polls")
+    func waitingFlowLastsAsLongAsJourney() async throws {
+        let journeys = """
+            J:
+              nodes:
+                wait: {type: PollingWaitNode, secondsToWait: 1500, outcomes: {DONE: name}}
+                name: {type: UsernameCollectorNode, outcomes: {outcome: failure}}
+            """
+        let configure: (inout ServerConfiguration) -> Void = { $0.journeyTimeout = 1800 }
+        try await TestServer.run(journeys: journeys, configure) { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=J")
+            let poll = try #require(page.text.captures("data-poll=\"([^\"]*)\"").first?[0].unescaped)
+            let address = try #require(page.formAction)
+            for _ in 0..<2 {
+                server.clock.advance(by: 700)
+                #expect(try await browser.get(poll).status == 200)
+                #expect(try await browser.get(address).heading == page.heading)
+            }
+            server.clock.advance(by: 200)
+            #expect(try await browser.get(address).text.contains(">User Name</label>"))
+        }
+    }
+
     // MARK: Planted cookies
 
     @Test("An attacker that plants its cookie in the user's browser gets no session", arguments: [xui, choice])
