@@ -26,17 +26,17 @@ struct DeviceUserController: Sendable {
         }
         let userCode = try parameters.required("user_code")
         let guess = UserCodeGuess(by: presented.session.user, from: context.client.network)
-        let isDone = try await guess.check(at: server) { tx -> Bool? in
+        let client = try await guess.check(at: server) { tx -> ClientKey? in
             guard let device = try tx.deviceCodes.device(showing: userCode, in: realm) else { return nil }
             let grant = Grant(
                 client: device.client, user: presented.session.user, scopes: device.scopes,
                 authenticatedAt: presented.session.authenticatedAt, session: TokenHash(presented.token), nonce: nil,
                 generation: presented.session.generation)
             try tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
-            return true
+            return device.client
         }
-        guard isDone != nil else { throw OAuthErrorResponse(.badRequest, "not_found", "The user code is invalid or has expired") }
-        return HTMLPage.deviceAnswered(answer == "allow").response(at: server)
+        guard let client else { throw OAuthErrorResponse(.badRequest, "not_found", "The user code is invalid or has expired") }
+        return HTMLPage.deviceAnswered(answer == "allow", clientLogo: server.clients[client]?.logo).response(at: server)
     }
 
     private func question(
@@ -50,7 +50,7 @@ struct DeviceUserController: Sendable {
             }
         }
         let page =
-            device.map { HTMLPage.device($0, shownName: server.clients[$0.client]?.shownName ?? $0.client.id, csrf: csrf) }
+            device.map { HTMLPage.device($0, of: server.clients[$0.client], csrf: csrf) }
             ?? HTMLPage.deviceCode(isWrong: userCode != nil)
         return page.response(at: server)
     }

@@ -114,7 +114,7 @@ struct EndSessionController: Sendable {
     ) -> Response {
         var hidden: [(name: String, value: String)] = []
         if let target {
-            hidden = [(name: "client_id", value: target.clientID)]
+            hidden = [(name: "client_id", value: target.client.id)]
             hidden += Self.fields(["post_logout_redirect_uri", "state"], of: parameters)
         }
         hidden.append((name: "csrf", value: session.csrf))
@@ -157,7 +157,7 @@ struct EndSessionController: Sendable {
 
 /// The address of a client to which the browser goes after a logout, which the client has registered.
 struct LogoutReturn: Sendable, Hashable {
-    let clientID: String
+    let client: RegisteredClient
     /// The registered address, with the `state` of the request.
     let address: String
 
@@ -177,7 +177,7 @@ struct LogoutReturn: Sendable, Hashable {
                 .badRequest, "redirect_uri_mismatch",
                 "The post logout redirection URI provided does not match a pre-registered value.")
         }
-        self.clientID = clientID
+        self.client = client
         let state = parameters["state"].map { [(name: "state", value: $0)] } ?? []
         self.address = FormCoding.address(address, adding: state)
     }

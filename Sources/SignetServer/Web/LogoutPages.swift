@@ -14,10 +14,11 @@ extension HTMLPage {
     ) -> HTMLPage {
         HTMLPage(
             title: localized(.signOutQuestion),
+            clientLogo: target?.client.logo,
             content: tag("p") { localized(.signedInAs, ["user": user.name]) }
                 + tag("p") {
                     if let target {
-                        localized(.signOutReturns, ["client": target.clientID])
+                        localized(.signOutReturns, ["client": target.client.shownName])
                     } else {
                         localized(.signOutAbout)
                     }
@@ -47,7 +48,9 @@ extension HTMLPage {
     static func notSignedIn(returningTo target: LogoutReturn?) -> HTMLPage {
         HTMLPage(
             title: localized(.youAreNotSignedIn),
+            clientLogo: target?.client.logo,
             content: tag("p") { localized(.noSession) }
-                + (target.map { PagePart.link(localized(.returnTo, ["client": $0.clientID]), to: $0.address) } ?? .nothing))
+                + (target.map { PagePart.link(localized(.returnTo, ["client": $0.client.shownName]), to: $0.address) } ?? .nothing)
+        )
     }
 }

@@ -41,17 +41,25 @@ extension HTMLPage {
     }
 
     /// Returns the page that asks the user to allow the request of a device.
-    static func device(_ device: DeviceAuthorization, shownName: String, csrf: String) -> HTMLPage {
+    /// - Parameters:
+    ///   - device: The request of the device.
+    ///   - client: The client; nil when it is not registered any more, so that the page names its id.
+    ///   - csrf: The CSRF token of the session.
+    /// - Returns: The page.
+    static func device(_ device: DeviceAuthorization, of client: RegisteredClient?, csrf: String) -> HTMLPage {
         HTMLPage(
-            title: localized(.allowQuestion, ["client": shownName]),
+            title: localized(.allowQuestion, ["client": client?.shownName ?? device.client.id]),
+            clientLogo: client?.logo,
             content: tag("p") { localized(.deviceShowsCode) }
                 + tag("p", ["class": "number user-code"]) { device.userCode } + list(device.scopes, [], localized(.deviceAsks))
                 + question([("csrf", csrf), ("user_code", device.userCode)], saves: false))
     }
 
-    static func deviceAnswered(_ isAllowed: Bool) -> HTMLPage {
+    /// Returns the page for a user that has allowed or denied the request of a device.
+    static func deviceAnswered(_ isAllowed: Bool, clientLogo: String?) -> HTMLPage {
         HTMLPage(
-            title: localized(isAllowed ? .allowed : .denied), content: tag("p") { localized(.goBackToDevice) })
+            title: localized(isAllowed ? .allowed : .denied), clientLogo: clientLogo,
+            content: tag("p") { localized(.goBackToDevice) })
     }
 
     private static func list(_ scopes: [String], _ claims: [String], _ introduction: String) -> Markup {

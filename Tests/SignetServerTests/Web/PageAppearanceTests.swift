@@ -9,15 +9,16 @@ import Testing
 struct PageAppearanceTests {
     private static let pixel = "data:image/png;base64,iVBORw0KGgo="
 
+    private static let shops = ServerConfiguration.sample { configuration in
+        for index in configuration.clients.indices where configuration.clients[index].realm == "/" {
+            configuration.clients[index].name = "The <Shop>"
+            configuration.clients[index].logo = "https://shop.example.test/logo.png"
+        }
+    }
+
     @Test("Pages show the name and the logo of the client, and permit its image only")
     func showsClient() async throws {
-        let configuration = ServerConfiguration.sample { configuration in
-            for index in configuration.clients.indices where configuration.clients[index].realm == "/" {
-                configuration.clients[index].name = "The <Shop>"
-                configuration.clients[index].logo = "https://shop.example.test/logo.png"
-            }
-        }
-        try await TestServer.run(configuration) { server in
+        try await TestServer.run(Self.shops) { server in
             let browser = PageBrowser(server)
             let login = try await browser.get(try await server.authorizeAddress())
             #expect(login.text.contains("To go on to The &lt;Shop&gt;"))
@@ -26,6 +27,33 @@ struct PageAppearanceTests {
             _ = try await browser.signIn(try await browser.get(LoginPageTests.xui))
             let consent = try await server.authorize(browser.cookies["iPlanetDirectoryPro"], client: "asking")
             #expect(consent.heading == "Allow The &lt;Shop&gt;?")
+        }
+    }
+
+    @Test("The pages for a device and for a logout show the name and the logo of the client")
+    func showsClientOfDeviceAndLogout() async throws {
+        try await TestServer.run(Self.shops) { server in
+            let session = try await server.session()
+            let headers = ["Accept": "text/html,application/xhtml+xml", "Cookie": "iPlanetDirectoryPro=\(session)"]
+            let started = try await server.postForm("device/code", ["client_id": "app", "scope": "openid"])
+            let userCode = try #require(started.json["user_code"]?.string)
+            let path = "\(TestServer.oauth)/device/user?user_code=\(userCode)"
+            let question = try await server.send(.get, path, headers: headers)
+            #expect(question.heading == "Allow The &lt;Shop&gt;?")
+            let allowed = try await server.postForm(
+                "device/user", ["user_code": userCode, "decision": "allow", "csrf": session], headers: headers)
+            #expect(allowed.heading == "Allowed")
+
+            let logout = ["client_id": "app", "post_logout_redirect_uri": "https://app.example.test/bye"]
+            let address = "\(TestServer.oauth)/connect/endSession?\(TestServer.form(logout))"
+            let asked = try await server.send(.get, address, headers: headers)
+            #expect(asked.text.contains("you return to The &lt;Shop&gt;."))
+            let notSignedIn = try await server.send(.get, address, headers: ["Accept": "text/html,application/xhtml+xml"])
+            #expect(notSignedIn.text.contains(">Return to The &lt;Shop&gt;</a>"))
+            for page in [question, allowed, asked, notSignedIn] {
+                #expect(page.text.contains("<img src=\"https://shop.example.test/logo.png\" alt class="))
+                #expect(page.header("Content-Security-Policy")?.contains("img-src 'self' https://shop.example.test;") == true)
+            }
         }
     }
 
