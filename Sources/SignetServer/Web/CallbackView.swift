@@ -5,6 +5,8 @@ struct CallbackView: Sendable {
     let callback: JourneyCallback
     let index: Int
     let facts: StepFacts
+    /// The kind of the code for which its node asks; nil when the node does not tell.
+    let code: CodeFields.Kind?
     /// The user's earlier input, if the page shows it again.
     var kept: String?
     /// True when the page opens with the focus on this callback.
@@ -17,18 +19,18 @@ struct CallbackView: Sendable {
     /// The prompt in the language of the page.
     var shownPrompt: String { PageLanguage.current.nodeText(prompt) }
 
-    /// True when the callback asks for a one-time code.
+    /// True when the callback asks for a one-time code or a recovery code.
     ///
-    /// Only its prompt indicates this.
-    var asksCode: Bool { callback.type == "NameCallback" && prompt.asksForOneTimeCode }
+    /// If the node does not tell, only the prompt indicates this.
+    var asksCode: Bool { code != nil || (callback.type == "NameCallback" && prompt.asksForOneTimeCode) }
     /// True when the callback asks for a recovery code, which can contain letters.
-    var asksRecoveryCode: Bool { asksCode && prompt.lowercased().contains("recovery") }
+    var asksRecoveryCode: Bool { code.map { $0 == .recoveryCode } ?? (asksCode && prompt.lowercased().contains("recovery")) }
 
     /// True when the callback asks for a password.
     ///
     /// KBA Verification uses the same callback for security questions, with the question as its prompt.
-    var asksPassword: Bool { callback.type == "PasswordCallback" && prompt.lowercased().contains("password") }
-    var asksQuestion: Bool { callback.type == "PasswordCallback" && !asksPassword }
+    var asksPassword: Bool { callback.type == "PasswordCallback" && code == nil && prompt.lowercased().contains("password") }
+    var asksQuestion: Bool { callback.type == "PasswordCallback" && code == nil && !asksPassword }
 
     /// The messages about policies that the value does not comply with.
     var errors: [String] {

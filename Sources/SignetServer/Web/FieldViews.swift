@@ -31,14 +31,13 @@ struct FieldView: Sendable {
     private var kind: Markup.Attributes {
         let sent = view.text("value") ?? ""
         let value = sent.isEmpty ? view.kept ?? "" : sent
+        if view.asksRecoveryCode { return ["autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"] }
+        // A code is valid once, so it is shown while it is typed, also where AM asks for it in a PasswordCallback.
+        if view.asksCode { return ["autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"] }
         switch view.callback.type {
         case "PasswordCallback" where view.asksQuestion: return ["type": "password", "autocomplete": "off"]
         case "PasswordCallback": return ["type": "password", "autocomplete": "current-password"]
         case "ValidatedCreatePasswordCallback": return ["type": "password", "autocomplete": "new-password"]
-        case "NameCallback" where view.asksRecoveryCode:
-            return ["autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"]
-        case "NameCallback" where view.asksCode:
-            return ["autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"]
         case "NameCallback", "ValidatedCreateUsernameCallback":
             return [
                 "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "value": value.isEmpty ? nil : value,

@@ -20,9 +20,13 @@ struct KeptInputs: Codable, Sendable, Hashable {
     /// Keeps the inputs of a form.
     ///
     /// An input of the same name and prompt is replaced.
-    mutating func keep(_ form: Parameters, for step: JourneyStep) {
-        for callback in step.callbacks {
-            guard let name = callback.keptInput else { continue }
+    /// - Parameters:
+    ///   - form: The form.
+    ///   - step: The step that the form answers.
+    ///   - codes: The fields of the step that ask for a code.
+    mutating func keep(_ form: Parameters, for step: JourneyStep, codes: CodeFields) {
+        for (index, callback) in step.callbacks.enumerated() {
+            guard codes[index] == nil, let name = callback.keptInput else { continue }
             let value = form.given(name) ?? ""
             inputs.removeAll { $0.name == name && $0.prompt == callback.promptText }
             guard !value.isEmpty, value.count <= Self.maxLength else { continue }

@@ -109,6 +109,7 @@ struct LoginController: Sendable {
         let view = StepView(
             step: step, form: form(flow, shown.csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(flow.id)",
             isRepeated: flow.isRepeated == true, kept: flow.isFilledIn ? flow.kept : nil, push: shown.push,
+            codes: shown.codes,
             again: "\(server.contextPath)/XUI/?\(flow.query)",
             picker: flow.page == 1 ? UserPickerController.address(flow.query, server) : nil)
         return view.page.leading(to: flow.destination, server).response(at: server)

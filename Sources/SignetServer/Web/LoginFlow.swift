@@ -132,7 +132,7 @@ extension ServerTransaction {
         case .open(let step, _):
             if step.callback("DeviceProfileCallback") != nil { flow.device = try device(of: flow, step, answer.devices) }
             var kept = flow.kept ?? KeptInputs()
-            kept.keep(answer.form, for: step)
+            kept.keep(answer.form, for: step, codes: try codeFields(of: step))
             flow.kept = kept.isEmpty ? nil : kept
             let answers = StepAnswers(step, device: flow.device, userAgent: answer.userAgent)
             try move(&flow, from: step, callbacks: answers.callbacks(answer.form))

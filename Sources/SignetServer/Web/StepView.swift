@@ -17,6 +17,8 @@ struct StepView: Sendable {
     var kept: KeptInputs?
     /// The push message that the step waits for.
     var push: PushWait?
+    /// The fields that ask for a code, as far as their nodes tell.
+    var codes = CodeFields.none
     /// The address that starts the login again.
     var again = ""
     /// The address of the page at which testers choose a user; nil for no link.
@@ -107,7 +109,7 @@ struct StepView: Sendable {
         let facts = facts
         var hasFocus = false
         let all = step.callbacks.enumerated().map {
-            CallbackView(callback: $1, index: $0, facts: facts, kept: kept?.value(of: $1))
+            CallbackView(callback: $1, index: $0, facts: facts, code: codes[$0], kept: kept?.value(of: $1))
         }
         let isWrong = isRepeated || all.contains { !$0.errors.isEmpty }
         return all.map { view in

@@ -26,6 +26,23 @@ struct DevicePageTests {
             login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
             register: {type: OathRegistrationNode, outcomes: {successOutcome: codes, failureOutcome: failure}}
             codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+        Verify:
+          nodes:
+            login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+            register:
+              type: OathRegistrationNode
+              postponeDeviceProfileStorage: true
+              outcomes: {successOutcome: verify, failureOutcome: failure}
+            verify:
+              type: OathTokenVerifierNode
+              prompt: Numéro
+              outcomes: {successOutcome: success, failureOutcome: verify, notRegisteredOutcome: failure}
+        Mailed:
+          nodes:
+            page:
+              type: PageNode
+              nodes: [{type: UsernameCollectorNode}, {type: OneTimePasswordCollectorDecisionNode}]
+              outcomes: {true: success, false: failure}
         Trimmed:
           nodes:
             page:
@@ -83,6 +100,31 @@ struct DevicePageTests {
             let page = try await browser.submit(try await browser.signIn(try await open("Codes", browser)), [:])
             #expect(page.heading == "Your recovery codes")
             #expect(page.text.contains("data-copy=\"#codes code\"") && page.text.contains("data-download=\"#codes code\""))
+        }
+    }
+
+    private static let codeAttributes = "autocomplete=\"one-time-code\" inputmode=\"numeric\""
+
+    @Test("The field for a code of an authenticator is one in each language, and a wrong code is not kept")
+    func recognizesCodeByNode() async throws {
+        try await TestServer.run(journeys: Self.journeys) { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.submit(try await browser.signIn(try await open("Verify", browser)), [:])
+            #expect(page.heading == "Enter your code" && page.text.contains(">Numéro</label>"))
+            #expect(page.text.captures("<input id=\"IDToken1\"([^>]*)>").first?[0].contains(Self.codeAttributes) == true)
+            let again = try await browser.submit(page, ["IDToken1": "123 45"])
+            #expect(again.heading == page.heading && !again.text.contains("123 45"))
+            #expect(again.text.contains("role=\"alert\""))
+        }
+    }
+
+    @Test("The field for a one-time password of an email is not one for a password")
+    func recognizesEmailedCode() async throws {
+        try await TestServer.run(journeys: Self.journeys) { server in
+            let page = try await open("Mailed", PageBrowser(server))
+            let fields = page.text.captures("<input id=\"IDToken[12]\"([^>]*)>").map { $0[0] }
+            #expect(fields.count == 2 && fields[0].contains("autocomplete=\"username\""))
+            #expect(fields[1].contains(Self.codeAttributes) && !fields[1].contains("password"))
         }
     }
 
