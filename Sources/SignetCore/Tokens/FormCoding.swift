@@ -42,23 +42,43 @@ package enum FormCoding {
     /// Of two fields with the same name the first counts. Invalid escapes are kept as they are.
     package static func decode(_ query: some StringProtocol) -> [String: String] {
         var fields: [String: String] = [:]
-        for part in query.utf8.split(separator: UInt8(ascii: "&")) {
-            let name = part.prefix { $0 != UInt8(ascii: "=") }
+        forEachField(of: query) { name, value in
             let key = text(name)
-            if fields[key] == nil { fields[key] = text(part.dropFirst(name.count + 1)) }
+            if fields[key] == nil { fields[key] = text(value) }
+            return true
         }
         return fields
+    }
+
+    /// Decodes one field of a query, as ``decode(_:)`` does, and no other values.
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - query: The query.
+    /// - Returns: The value of the first field with this name; nil for an absent field.
+    package static func value(of name: String, in query: some StringProtocol) -> String? {
+        var found: String?
+        forEachField(of: query) { key, value in
+            guard text(key) == name else { return true }
+            found = text(value)
+            return false
+        }
+        return found
     }
 
     /// Decodes the fields of a query or a form, with each name once.
     /// - Throws: ``FormError``.
     package static func decodeOnce(_ form: some StringProtocol) throws(FormError) -> [String: String] {
         var fields: [String: String] = [:]
-        for part in form.utf8.split(separator: UInt8(ascii: "&")) {
-            let name = part.prefix { $0 != UInt8(ascii: "=") }
-            guard let key = validText(name), let value = validText(part.dropFirst(name.count + 1)) else { throw .coding }
-            guard fields.updateValue(value, forKey: key) == nil else { throw .duplicate }
+        var error: FormError?
+        forEachField(of: form) { name, value in
+            guard let key = validText(name), let value = validText(value) else {
+                error = .coding
+                return false
+            }
+            if fields.updateValue(value, forKey: key) != nil { error = .duplicate }
+            return error == nil
         }
+        if let error { throw error }
         return fields
     }
 
@@ -67,19 +87,56 @@ package enum FormCoding {
         String(text.map { $0 == "+" ? " " : $0 }).percentDecoded()
     }
 
-    private static func text(_ bytes: some Collection<UInt8>) -> String {
-        validText(bytes) ?? spaced(bytes)
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// Calls `body` with the name and the value of each field as they are written, until it returns false.
+    private static func forEachField(of form: some StringProtocol, _ body: (_ name: Bytes, _ value: Bytes) -> Bool) {
+        var form = String(form)
+        form.withUTF8 { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let field = rest.prefix { $0 != UInt8(ascii: "&") }
+                rest = rest[field.endIndex...].dropFirst()
+                guard !field.isEmpty else { continue }
+                let name = field.prefix { $0 != UInt8(ascii: "=") }
+                guard body(name, field[name.endIndex...].dropFirst()) else { return }
+            }
+        }
+    }
+
+    private static func text(_ bytes: Bytes) -> String {
+        validText(bytes) ?? String(decoding: spaced(bytes), as: UTF8.self)
     }
 
     /// Returns the decoded text; nil when an escape is invalid.
-    private static func validText(_ bytes: some Collection<UInt8>) -> String? {
-        var isPlain = true
-        for byte in bytes where byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") { isPlain = false }
-        return isPlain ? String(decoding: bytes, as: UTF8.self) : spaced(bytes).percentDecoded()
+    private static func validText(_ bytes: Bytes) -> String? {
+        var (hasEscapes, hasSpaces) = (false, false)
+        for byte in bytes {
+            if byte == UInt8(ascii: "%") { hasEscapes = true }
+            if byte == UInt8(ascii: "+") { hasSpaces = true }
+        }
+        if hasEscapes { return unescaped(bytes) }
+        return hasSpaces ? String(decoding: spaced(bytes), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func spaced(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+    private static func unescaped(_ bytes: Bytes) -> String? {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): text.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+                text.append(high << 4 | low)
+            default: text.append(byte)
+            }
+        }
+        return String(strictUTF8: text)
+    }
+
+    private static func spaced(_ bytes: Bytes) -> [UInt8] {
+        bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
     }
 }
 

@@ -100,7 +100,7 @@ private struct FaultInjector: Sendable {
     private func oauthClient(of request: inout Request) async throws -> String? {
         if let id = request.basicClient ?? request.query("client_id") { return id }
         guard request.method == .post else { return nil }
-        return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
+        return FormCoding.value(of: "client_id", in: String(decoding: try await collect(&request), as: UTF8.self))
     }
 
     /// Returns the mechanism that a device claims to be.

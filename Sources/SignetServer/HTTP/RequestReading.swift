@@ -15,7 +15,7 @@ extension Request {
     /// Returns a query parameter, decoded as a form field: `+` is a space (protocol/journey.md section 8.2).
     ///
     /// If it occurs more than once, the first value is returned.
-    func query(_ name: String) -> String? { uri.query.flatMap { FormCoding.decode($0)[name] } }
+    func query(_ name: String) -> String? { uri.query.flatMap { FormCoding.value(of: name, in: $0) } }
 
     /// Returns true when a query parameter is `true` in any case, as in AM.
     func flag(_ name: String) -> Bool { query(name)?.lowercased() == "true" }

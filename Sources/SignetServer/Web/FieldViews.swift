@@ -112,7 +112,7 @@ struct RegistrationView: Sendable {
         guard uri.hasPrefix("otpauth://"), let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else {
             return nil
         }
-        guard let secret = FormCoding.decode(query)["secret"], !secret.isEmpty else { return nil }
+        guard let secret = FormCoding.value(of: "secret", in: query), !secret.isEmpty else { return nil }
         return secret.filter { $0 != "=" }.enumerated().reduce(into: "") { text, character in
             if character.offset > 0, character.offset.isMultiple(of: 4) { text += " " }
             text.append(character.element)

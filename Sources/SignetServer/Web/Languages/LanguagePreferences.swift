@@ -44,15 +44,14 @@ struct LanguagePreferences: Sendable, Hashable {
     }
 
     private var tags: [LanguageTag] {
-        let parameters = query.map { FormCoding.decode($0) } ?? [:]
-        let asked = parameters["ui_locales"] ?? parameters["goto"].flatMap { Self.parameters(of: $0)["ui_locales"] }
+        let query = query ?? ""
+        let asked =
+            FormCoding.value(of: "ui_locales", in: query)
+            ?? FormCoding.value(of: "goto", in: query).flatMap {
+                FormCoding.value(of: "ui_locales", in: FormCoding.queryText(of: $0))
+            }
         return Self.tags(uiLocales: asked ?? uiLocales) + Self.tags(accepted: acceptLanguage.joined(separator: ","))
             + [standard, .english]
-    }
-
-    private static func parameters(of address: String) -> [String: String] {
-        let parts = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return parts.count == 2 ? FormCoding.decode(parts[1]) : [:]
     }
 
     private static func tags(uiLocales text: String) -> [LanguageTag] {
