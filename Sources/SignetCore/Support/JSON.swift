@@ -10,9 +10,9 @@ import Foundation
 /// all sources: tokens, responses, messages, requests and files.
 package enum JSON {
     package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
+        guard pretty else { return try JSONTextEncoder().encode(value) }
         let encoder = JSONEncoder()
-        encoder.outputFormatting =
-            pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
         return Array(try encoder.encode(value))
     }
 

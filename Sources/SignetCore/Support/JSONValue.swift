@@ -93,6 +93,7 @@ extension JSONValue: Codable {
     ///
     /// JSON has no infinite numbers and no NaN: they become `null`, as in JavaScript.
     public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? JSONNodeEncoder { return encoder.encode(self) }
         var single = encoder.singleValueContainer()
         switch self {
         case .null: try single.encodeNil()

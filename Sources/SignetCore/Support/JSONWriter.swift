@@ -16,8 +16,9 @@ struct JSONWriter {
         case .integer(let value): bytes += String(value).utf8
         case .number(let value): write(value)
         case .string(let value): write(value)
-        case .array(let elements): write(elements)
-        case .object(let members): write(members)
+        case .array(let elements): writeArray(elements) { $0.write($1) }
+        case .object(let members):
+            writeObject(members.sorted { $0.key < $1.key }.map { (name: $0.key, part: $0.value) }) { $0.write($1) }
         }
     }
 
@@ -30,22 +31,32 @@ struct JSONWriter {
         bytes += text.utf8.dropLast(text.hasSuffix(".0") ? 2 : 0)
     }
 
-    private mutating func write(_ elements: [JSONValue]) {
+    mutating func write(unsigned number: UInt64) { bytes += String(number).utf8 }
+
+    /// Writes an array.
+    /// - Parameters:
+    ///   - elements: The elements.
+    ///   - writeElement: Writes one of them.
+    mutating func writeArray<Element>(_ elements: [Element], _ writeElement: (inout JSONWriter, Element) -> Void) {
         bytes.append(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(element)
+            writeElement(&self, element)
         }
         bytes.append(UInt8(ascii: "]"))
     }
 
-    private mutating func write(_ members: [String: JSONValue]) {
+    /// Writes an object.
+    /// - Parameters:
+    ///   - members: The members, in the order in which they are written.
+    ///   - writeValue: Writes the value of one of them.
+    mutating func writeObject<Value>(_ members: [(name: String, part: Value)], _ writeValue: (inout JSONWriter, Value) -> Void) {
         bytes.append(UInt8(ascii: "{"))
-        for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        for (index, member) in members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(member.key)
+            write(member.name)
             bytes.append(UInt8(ascii: ":"))
-            write(member.value)
+            writeValue(&self, member.part)
         }
         bytes.append(UInt8(ascii: "}"))
     }

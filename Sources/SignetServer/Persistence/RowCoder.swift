@@ -27,24 +27,21 @@ struct RowCoder: Sendable {
     }
 
     private let key: Secret
-    private let encoder = JSONEncoder()
+    private let encoder: JSONTextEncoder
     private let decoder = JSONDecoder()
 
     init(_ key: Secret) {
         self.key = key
-        // The phrases of the compact form have this order.
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        if let secrets = CodingUserInfoKey.secrets {
-            encoder.userInfo[secrets] = true
-            decoder.userInfo[secrets] = true
-        }
+        let userInfo: [CodingUserInfoKey: any Sendable] = CodingUserInfoKey.secrets.map { [$0: true] } ?? [:]
+        encoder = JSONTextEncoder(userInfo: userInfo)
+        decoder.userInfo = userInfo
     }
 
     func bytes(of value: some RowValue, for key: RowKey) throws(StoreError) -> [UInt8] {
         guard let plain = try? encoder.encode(value) else {
             throw StoreError(.invalid, "write a row of kind \(key.kind)", "the value has no form in JSON")
         }
-        return try sealed([UInt8](plain), key)
+        return try sealed(plain, key)
     }
 
     /// Decodes the value of a row.
