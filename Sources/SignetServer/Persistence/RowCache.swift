@@ -34,6 +34,7 @@ final class RowCache {
     private var past: [(key: RowKey, slot: Slot?)] = []
     private let isExclusive: Bool
     private let unreadableRows: UnreadableRows
+    private let recentRows: RecentRows?
     let passwords: PasswordMemory
     let grantTimes: RowFacts<GrantTimes>
 
@@ -53,15 +54,17 @@ final class RowCache {
     ///   - passwords: The cache of password checks.
     ///   - grantTimes: The expiries of tokens that were counted.
     ///   - unreadableRows: The list of rows that could not be read.
+    ///   - recentRows: The values of rows that need not be read; nil when other processes also write rows.
     ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory,
         grantTimes: RowFacts<GrantTimes> = RowFacts(), unreadableRows: UnreadableRows = UnreadableRows(),
-        isExclusive: Bool = false
+        recentRows: RecentRows? = nil, isExclusive: Bool = false
     ) {
         self.reader = reader
         self.coder = coder
         self.unreadableRows = unreadableRows
+        self.recentRows = recentRows
         self.passwords = passwords
         self.grantTimes = grantTimes
         self.isExclusive = isExclusive
@@ -96,6 +99,13 @@ final class RowCache {
             }
         }
         return changes
+    }
+
+    /// The changed rows with their values, for ``RecentRows``.
+    var changedValues: [RowKey: RecentRows.Entry?] {
+        slots.filter(\.value.isChanged).mapValues { slot in
+            slot.value.map { RecentRows.Entry(value: $0, group: slot.group, expiresAt: slot.expiresAt) }
+        }
     }
 
     // MARK: Rows
@@ -255,6 +265,9 @@ final class RowCache {
     }
 
     private func read<Value: RowValue>(_ key: RowKey, _: Value.Type) throws(StoreError) -> Slot {
+        if let recent = recentRows?[key] {
+            return Slot(value: recent.value, group: recent.group, expiresAt: recent.expiresAt)
+        }
         guard let row = try reader.row(key) else { return Slot() }
         return Slot(value: try coder.value(Value.self, of: row.bytes, for: key), group: row.group, expiresAt: row.expiresAt)
     }

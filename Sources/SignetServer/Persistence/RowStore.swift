@@ -108,8 +108,14 @@ protocol RowStore: Sendable {
     func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void)
 
     func close()
+
+    /// The number of rows that the store itself has removed before they expired, because their kind was full; nil when other
+    /// processes also change the rows.
+    var displacements: Int? { get }
 }
 
 extension RowStore {
+    var displacements: Int? { nil }
+
     func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void) {}
 }

@@ -60,6 +60,7 @@ final class TransactionQueue: Sendable {
     let store: any RowStore
     let passwords = PasswordMemory()
     private let grantTimes = RowFacts<GrantTimes>()
+    private let recentRows = RecentRows()
     /// The requested rows that could not be read.
     let unreadableRows: UnreadableRows
     let clock: AdjustableClock
@@ -155,30 +156,43 @@ final class TransactionQueue: Sendable {
     private struct Outcome {
         var answers: [@Sendable () -> Void] = []
         /// The rows that the batch writes or removes.
-        var changed: [RowKey] = []
+        var changed: [RowKey: RecentRows.Entry?] = [:]
         var postponed: [(job: Job, work: PasswordMemory.Work)] = []
     }
 
     private func run(_ batch: [Job]) {
         do throws(StoreError) {
             let outcome = try store.transact { (reader) throws(StoreError) in try attempt(batch, reader) }
-            unreadableRows.forget(outcome.changed)
-            if !outcome.changed.isEmpty {
-                counts.withLock { counts in
-                    counts.commits += 1
-                    counts.rows += outcome.changed.count
-                }
-            }
+            if !outcome.changed.isEmpty { committed(outcome) }
             for answer in outcome.answers { answer() }
             for (job, work) in outcome.postponed { postpone(job, work) }
         } catch {
+            // It may be unknown whether the changes were made.
+            recentRows.forgetAll()
             for job in batch { job.fail(error) }
         }
     }
 
+    /// Records the changes of a committed batch.
+    private func committed(_ outcome: Outcome) {
+        unreadableRows.forget(Array(outcome.changed.keys))
+        if store.displacements != nil { recentRows.keep(outcome.changed) }
+        counts.withLock { counts in
+            counts.commits += 1
+            counts.rows += outcome.changed.count
+        }
+    }
+
+    /// Returns the values of recent rows that are still those of the stored rows; nil when other processes also change these.
+    private var validRows: RecentRows? {
+        guard let displacements = store.displacements else { return nil }
+        recentRows.check(RecentRows.Validity(displacements: displacements, clock: clock.setting))
+        return recentRows
+    }
+
     private func attempt(_ batch: [Job], _ reader: any RowReader) throws(StoreError) -> (Outcome, RowChanges) {
         let transaction = RowCache(
-            reader, coder, passwords, grantTimes: grantTimes, unreadableRows: unreadableRows)
+            reader, coder, passwords, grantTimes: grantTimes, unreadableRows: unreadableRows, recentRows: validRows)
         var outcome = Outcome()
         var changes = RowChanges()
         for job in batch {
@@ -201,7 +215,7 @@ final class TransactionQueue: Sendable {
             }
         }
         changes.rows = try transaction.changes()
-        outcome.changed = Array(changes.rows.keys)
+        outcome.changed = transaction.changedValues
         changes.now = clock.now.rowTime
         return (outcome, changes)
     }
@@ -225,10 +239,11 @@ final class TransactionQueue: Sendable {
         let result: Result<R, StoreError> = await withCheckedContinuation { continuation in
             enqueue(
                 .exclusive { [self] in
-                    continuation.resume(
-                        returning: Result { () throws(StoreError) in
-                            try store.transact { (reader) throws(StoreError) in try body(reader, coder) }
-                        })
+                    let result = Result { () throws(StoreError) in
+                        try store.transact { (reader) throws(StoreError) in try body(reader, coder) }
+                    }
+                    recentRows.forgetAll()
+                    continuation.resume(returning: result)
                 })
         }
         return try result.get()

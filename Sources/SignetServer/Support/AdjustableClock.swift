@@ -70,7 +70,8 @@ public final class AdjustableClock: WallClock {
 
     init(_ base: any WallClock) { self.base = base }
 
-    private var setting: Setting { memory.withLock { $0.setting } }
+    /// The present setting, with the changes that wait to be written.
+    var setting: Setting { memory.withLock { $0.setting } }
 
     /// The changes that wait to be written to the state.
     var unwritten: [Change] { memory.withLock { $0.unwritten } }

@@ -20,6 +20,7 @@ final class MemoryRows: RowStore {
     private let onDisplacement: @Sendable (_ kind: String, _ count: Int) -> Void
     /// Serializes the transactions.
     private let turn = Mutex(())
+    private let displaced = Mutex(0)
 
     /// Creates an empty store.
     /// - Parameters:
@@ -38,7 +39,10 @@ final class MemoryRows: RowStore {
     ) throws(StoreError) -> R {
         try turn.withLock { _ throws(StoreError) -> R in
             let (value, changes) = try body(self)
-            for (kind, count) in apply(changes) { onDisplacement(kind, count) }
+            for (kind, count) in apply(changes) {
+                displaced.withLock { $0 += count }
+                onDisplacement(kind, count)
+            }
             return value
         }
     }
@@ -57,6 +61,8 @@ final class MemoryRows: RowStore {
     }
 
     func close() {}
+
+    var displacements: Int? { displaced.withLock { $0 } }
 }
 
 extension MemoryRows: RowReader {

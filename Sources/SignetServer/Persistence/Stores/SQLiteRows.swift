@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SignetCore
 import SignetStorage
 
 /// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`).
@@ -10,6 +11,7 @@ final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
     private let capacities: RowCapacities
     private let shortLived: Set<String>
+    private let displaced = Mutex(0)
 
     /// Opens the file.
     ///
@@ -108,6 +110,8 @@ final class SQLiteRows: RowStore {
         try? database.close()
     }
 
+    var displacements: Int? { displaced.withLock { $0 } }
+
     /// The row ids of the two parts of the table.
     ///
     /// Without the parts, a page would have rows that remain beside the space of rows that were removed, which nothing uses again
@@ -145,7 +149,7 @@ final class SQLiteRows: RowStore {
             for (kind, count) in changes.written {
                 try sweep.execute(arguments: [kind, changes.now, RowChanges.sweep(with: count)])
                 if let capacity = capacities.capacity(of: kind, afterWriting: count) {
-                    try Self.makeRoom(in: kind, capacity, database)
+                    try makeRoom(in: kind, capacity, database)
                 }
             }
             try database.cachedStatement(sql: "COMMIT").execute()
@@ -156,13 +160,14 @@ final class SQLiteRows: RowStore {
     }
 
     /// Removes the rows of a kind beyond its capacity, those first that expire first.
-    private static func makeRoom(in kind: String, _ capacity: Int, _ database: Database) throws {
+    private func makeRoom(in kind: String, _ capacity: Int, _ database: Database) throws {
         let count = try database.cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM row WHERE kind = ? LIMIT ?)")
         let excess = (try Int.fetchOne(count, arguments: [kind, 2 * capacity]) ?? 0) - capacity
         guard excess > 0 else { return }
         let remove = try database.cachedStatement(
             sql: "DELETE FROM row WHERE rowid IN (SELECT rowid FROM row WHERE kind = ? ORDER BY expires LIMIT ?)")
         try remove.execute(arguments: [kind, excess])
+        displaced.withLock { $0 += excess }
     }
 
     private struct Reader: RowReader {

@@ -1,0 +1,71 @@
+import SignetCore
+
+/// The values of the rows that this process wrote last, so that a transaction doesn't read, decrypt and decode them again.
+///
+/// Most rows that a login reads are those that its previous request wrote. A ``TransactionQueue`` owns the values, for a store that no
+/// other process writes to. They are those of committed batches only.
+final class RecentRows: Sendable {
+    /// A row as it was committed.
+    struct Entry: Sendable {
+        let value: any RowValue
+        let group: String
+        let expiresAt: Int64
+    }
+
+    /// The conditions under which the values are those of the stored rows.
+    struct Validity: Sendable, Hashable {
+        /// The number of rows that the store itself has removed (``RowStore/displacements``).
+        let displacements: Int
+        /// The setting of the clock: rows that expired before the clock was set back do not come back.
+        let clock: AdjustableClock.Setting
+    }
+
+    private struct State: Sendable {
+        var newer: [RowKey: Entry] = [:]
+        var older: [RowKey: Entry] = [:]
+        var validity: Validity?
+    }
+
+    /// The maximum number of values.
+    static let size = 1000
+
+    private let state = Mutex(State())
+
+    /// Returns the entry of a row; nil when the row has to be read.
+    subscript(key: RowKey) -> Entry? { state.withLock { $0.newer[key] ?? $0.older[key] } }
+
+    /// Forgets all values unless they are still valid.
+    func check(_ validity: Validity) {
+        state.withLock { state in
+            guard state.validity != validity else { return }
+            state = State(validity: validity)
+        }
+    }
+
+    /// Keeps the values of a committed batch.
+    ///
+    /// When there are too many, those that were written first are forgotten.
+    /// - Parameter changes: The entries of the rows; nil for a row that was removed.
+    func keep(_ changes: [RowKey: Entry?]) {
+        state.withLock { state in
+            for (key, entry) in changes {
+                state.older[key] = nil
+                state.newer[key] = RowKind(rawValue: key.kind)?.isReadByNextRequest == true ? entry : nil
+            }
+            guard state.newer.count > Self.size / 2 else { return }
+            (state.newer, state.older) = ([:], state.newer)
+        }
+    }
+
+    func forgetAll() { state.withLock { $0 = State() } }
+}
+
+extension RowKind {
+    /// True when the next request of a login reads the row that the previous one wrote.
+    fileprivate var isReadByNextRequest: Bool {
+        switch self {
+        case .code, .grant, .guesses, .journey, .loginFlow, .session: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SignetCore
+import SignetStorage
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import SignetServer
+
+@Suite("The values of recent rows")
+struct RecentRowsTests {
+    private static func key(_ number: Int, _ kind: RowKind = .session) -> RowKey { RowKey(kind, "row \(number)") }
+
+    private static func entry(_ text: String) -> RecentRows.Entry {
+        RecentRows.Entry(value: text, group: "", expiresAt: StoredRow.never)
+    }
+
+    @Test("A written value is kept, and a removed one is not")
+    func keepsWrittenValues() {
+        let rows = RecentRows()
+        rows.keep([Self.key(1): Self.entry("one"), Self.key(2): Self.entry("two")])
+        rows.keep([Self.key(2): nil])
+        #expect(rows[Self.key(1)]?.value as? String == "one")
+        #expect(rows[Self.key(2)] == nil)
+        rows.keep([Self.key(1, .server): Self.entry("settings")])
+        #expect(rows[Self.key(1, .server)] == nil, "other servers may change it")
+    }
+
+    @Test("The number of values is limited, and the newest ones are kept")
+    func limitsNumber() {
+        let rows = RecentRows()
+        let count = 3 * RecentRows.size
+        for number in 0..<count { rows.keep([Self.key(number): Self.entry("\(number)")]) }
+        #expect(rows[Self.key(count - 1)] != nil && rows[Self.key(0)] == nil)
+        let kept = (0..<count).count { rows[Self.key($0)] != nil }
+        #expect(kept <= RecentRows.size)
+    }
+
+    @Test("A value that was written again is the newer one, also when many others were written in between")
+    func replacesOlderValue() {
+        let rows = RecentRows()
+        rows.keep([Self.key(0): Self.entry("old")])
+        for number in 1...RecentRows.size / 2 { rows.keep([Self.key(number): Self.entry("other")]) }
+        rows.keep([Self.key(0): Self.entry("new")])
+        #expect(rows[Self.key(0)]?.value as? String == "new")
+        rows.keep([Self.key(0): nil])
+        #expect(rows[Self.key(0)] == nil)
+    }
+
+    @Test("The values are forgotten when the clock was changed or the store has removed rows")
+    func forgetsInvalidValues() {
+        let rows = RecentRows()
+        let first = RecentRows.Validity(displacements: 0, clock: AdjustableClock.Setting())
+        for other in [
+            RecentRows.Validity(displacements: 1, clock: AdjustableClock.Setting()),
+            RecentRows.Validity(displacements: 0, clock: AdjustableClock.Setting(shift: 60)),
+        ] {
+            rows.check(first)
+            rows.keep([Self.key(1): Self.entry("one")])
+            rows.check(first)
+            #expect(rows[Self.key(1)] != nil)
+            rows.check(other)
+            #expect(rows[Self.key(1)] == nil)
+        }
+    }
+
+    @Test("A row that an exclusive operation has changed is read again")
+    func readsAfterExclusiveOperation() async throws {
+        try await TestServer.run { server in
+            let store = server.devServer.context.store
+            let user = UserKey(realm: .root, name: "mira")
+            let token = try await store.write { tx in try tx.sessions.open(user, tree: "Login") }
+            let queue = try await store.queue
+            try await queue.exclusively { (_, _) throws(StoreError) in
+                var changes = RowChanges()
+                changes.rows[RowKey(.session, TokenHash(token).text)] = .some(nil)
+                return ((), changes)
+            }
+            let session = try await store.read { tx in try tx.sessions.find(TokenHash(token)) }
+            #expect(session == nil)
+        }
+    }
+}
