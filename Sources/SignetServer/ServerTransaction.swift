@@ -72,6 +72,7 @@ final class MonotonicCounter: Sendable {
 /// A table reads a row when the row is first used (``RowCache``).
 struct ServerTransaction {
     private let constants: TransactionConstants
+    private let rows: RowCache
     /// The time of the transaction, with the settings that depend on it.
     let time: RequestTime
     var directory: Directory
@@ -110,6 +111,7 @@ struct ServerTransaction {
 
     init(_ constants: TransactionConstants, _ transaction: RowCache, _ time: RequestTime) {
         self.constants = constants
+        rows = transaction
         self.time = time
         transaction.now = time.now
         directory = Directory(constants.users, transaction)
@@ -144,6 +146,13 @@ struct ServerTransaction {
 
     /// The waits of clients that poll; nil when each poll is stored.
     var pollWaits: PollWaits? { constants.pollWaits }
+
+    /// Says that a failure of the power may undo the transaction.
+    ///
+    /// It is for the beginning of a login, which has changed nothing for the user: after the failure, the user begins again, as
+    /// after the end of the login's time. The answer then doesn't wait for the disk. When the transaction has changed anything else,
+    /// for example sent a message, it is durable nevertheless. It always survives the end of the process.
+    mutating func allowLossInPowerFailure() { rows.mayBeLost = true }
 
     /// Records a metric event.
     mutating func count(_ event: MetricEvent) { effects.append(.count(event)) }

@@ -34,7 +34,9 @@ struct AuthenticateController: Sendable {
             start.upgradeToken = request.upgradeToken
             let credentials = try HeaderCredentials(request)
             (result, dispatched, cookies) = try await server.store.write(for: received) { [start] tx in
-                (try tx.begin(start, with: credentials), tx.dispatched, tx.responseCookies)
+                let result = try tx.begin(start, with: credentials)
+                if result.isStep { tx.allowLossInPowerFailure() }
+                return (result, tx.dispatched, tx.responseCookies)
             }
         }
         let reply = try result.get()

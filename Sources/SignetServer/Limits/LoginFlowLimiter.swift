@@ -32,5 +32,10 @@ struct LoginFlowLimiter {
     }
 
     /// Returns the name of the row, which differs from the names of users' rows (``UserKey/rowName``).
-    private func name(_ address: String) -> String { "login flows of \(address)" }
+    private func name(_ address: String) -> String { Self.prefix + address }
+
+    private static let prefix = "login flows of "
+
+    /// True for the key of a row that counts flows.
+    static func isCount(_ key: RowKey) -> Bool { key.kind == RowKind.guesses.rawValue && key.name.hasPrefix(prefix) }
 }

@@ -46,6 +46,9 @@ final class RowCache {
     ///
     /// It is for overviews, which change no rows.
     var skipsUnreadableRows = false
+    /// True when the changes of the current transaction need not survive a failure of the power
+    /// (``ServerTransaction/allowLossInPowerFailure()``).
+    var mayBeLost = false
 
     /// Creates an empty cache.
     /// - Parameters:
@@ -78,7 +81,15 @@ final class RowCache {
     func begin() {
         past = []
         skipsUnreadableRows = false
+        mayBeLost = false
         now = .distantPast
+    }
+
+    /// True when the changes of the current transaction must survive a failure of the power.
+    ///
+    /// A transaction that ``mayBeLost`` must, nevertheless, when it has changed more than the rows of a login that begins.
+    var needsDurability: Bool {
+        past.contains { !mayBeLost || !$0.key.isOfBeginningLogin }
     }
 
     /// Reverts the changes of the current transaction.

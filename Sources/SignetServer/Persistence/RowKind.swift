@@ -116,3 +116,10 @@ enum RowKind: String, Sendable, CaseIterable {
         }
     }
 }
+
+extension RowKey {
+    /// True for the rows that the beginning of a login writes: the journey, the login flow and the count of flows.
+    var isOfBeginningLogin: Bool {
+        kind == RowKind.journey.rawValue || kind == RowKind.loginFlow.rawValue || LoginFlowLimiter.isCount(self)
+    }
+}

@@ -76,6 +76,10 @@ struct RowChanges: Sendable {
     var rows: [RowKey: StoredRow?] = [:]
     /// The signals to send to the other processes that share the rows, once these changes are committed.
     var signals: [String] = []
+    /// True when the changes must survive a failure of the power or of the operating system.
+    ///
+    /// Otherwise they only survive the end of this process. A store may make such changes durable too.
+    var survivesPowerFailure = true
     /// The current time, in microseconds since 1970.
     ///
     /// The transaction may also remove some rows that expired before this time, few enough not to slow it down.

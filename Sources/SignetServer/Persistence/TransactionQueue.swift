@@ -70,6 +70,8 @@ final class TransactionQueue: Sendable {
         var commits = 0
         /// The rows that were written or removed.
         var rows = 0
+        /// The batches among ``commits`` that did not have to survive a failure of the power.
+        var unsynced = 0
     }
 
     private let counts = Mutex(Writes())
@@ -157,6 +159,7 @@ final class TransactionQueue: Sendable {
         var answers: [@Sendable () -> Void] = []
         /// The rows that the batch writes or removes.
         var changed: [RowKey: RecentRows.Entry?] = [:]
+        var survivesPowerFailure = false
         var postponed: [(job: Job, work: PasswordMemory.Work)] = []
     }
 
@@ -180,6 +183,7 @@ final class TransactionQueue: Sendable {
         counts.withLock { counts in
             counts.commits += 1
             counts.rows += outcome.changed.count
+            if !outcome.survivesPowerFailure { counts.unsynced += 1 }
         }
     }
 
@@ -201,6 +205,7 @@ final class TransactionQueue: Sendable {
             // changes of others in the batch.
             do {
                 let completion = try job.attempt(transaction)
+                if transaction.needsDurability { outcome.survivesPowerFailure = true }
                 outcome.answers.append(completion.answer)
                 changes.signals += completion.signals
             } catch let work as PasswordMemory.Work {
@@ -216,6 +221,7 @@ final class TransactionQueue: Sendable {
         }
         changes.rows = try transaction.changes()
         outcome.changed = transaction.changedValues
+        changes.survivesPowerFailure = outcome.survivesPowerFailure
         changes.now = clock.now.rowTime
         return (outcome, changes)
     }

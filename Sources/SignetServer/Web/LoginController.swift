@@ -62,7 +62,9 @@ struct LoginController: Sendable {
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
             let removed = ended.sorted().map { cookie.loginEnd($0, contextPath: path) }
             let cookies = [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing
-            return (try tx.shownFlow(login.flow), cookies, tx.dispatched)
+            let shown = try tx.shownFlow(login.flow)
+            if case .open = shown?.flow.state { tx.allowLossInPowerFailure() }
+            return (shown, cookies, tx.dispatched)
         }
         guard let shown else { throw APIError.resourceNotFound }
         let failed = try await deliver(dispatched, of: shown.flow.id)

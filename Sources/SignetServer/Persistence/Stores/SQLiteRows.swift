@@ -5,6 +5,9 @@ import SignetStorage
 
 /// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`).
 ///
+/// Changes that need not survive a failure of the power are written without waiting for the disk (`synchronous=NORMAL`). The next
+/// durable transaction makes them durable too, because the log has all transactions in their order.
+///
 /// The file is locked exclusively while it is open. What was read therefore stays valid, and another server cannot be started on
 /// the same file by mistake.
 final class SQLiteRows: RowStore {
@@ -12,6 +15,8 @@ final class SQLiteRows: RowStore {
     private let capacities: RowCapacities
     private let shortLived: Set<String>
     private let displaced = Mutex(0)
+    /// True while SQLite waits for the disk at each commit.
+    private let isSynchronous = Mutex(true)
 
     /// Opens the file.
     ///
@@ -118,7 +123,17 @@ final class SQLiteRows: RowStore {
     /// because new rows have higher row ids.
     private static let (longLivedRowIDs, shortLivedRowIDs) = (Int64(0)...(1 << 40) - 1, Int64(1 << 40)...(1 << 41))
 
+    /// Makes SQLite wait for the disk at the next commit, or not.
+    private func setSynchronous(_ waits: Bool, _ database: Database) throws {
+        try isSynchronous.withLock { isSynchronous in
+            guard isSynchronous != waits else { return }
+            try database.execute(sql: "PRAGMA synchronous=\(waits ? "FULL" : "NORMAL")")
+            isSynchronous = waits
+        }
+    }
+
     private func apply(_ changes: RowChanges, to database: Database) throws {
+        try setSynchronous(changes.survivesPowerFailure, database)
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
             let put = try database.cachedStatement(
