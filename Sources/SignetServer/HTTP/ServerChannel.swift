@@ -47,7 +47,9 @@ struct ServerChannel: ServerChildChannel {
     }
 
     func handle(value connection: AcceptedConnection, logger: Logger) async {
-        await http.handle(value: connection.take(), logger: logger)
+        await withTaskExecutorPreference(EventLoopExecutor(connection.channel.eventLoop)) {
+            await http.handle(value: connection.take(), logger: logger)
+        }
     }
 }
 
