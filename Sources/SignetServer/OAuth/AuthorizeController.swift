@@ -19,6 +19,10 @@ struct AuthorizeController: Sendable {
         case login(isForced: Bool, journey: String?)
         case consent(PresentedSession, AuthorizationRequest, csrf: String)
         case refused(AuthorizationErrorResponse)
+
+        var isLogin: Bool {
+            if case .login = self { true } else { false }
+        }
     }
 
     func authorize(_ request: Request, context: AppRequestContext) async throws -> Response {
@@ -41,9 +45,10 @@ struct AuthorizeController: Sendable {
         to request: Parameters, _ decision: Decision, _ tokens: [String], in realm: RealmPath
     ) async throws -> Response {
         let user = try await hintedUser(request)
-        let (target, outcome) = try await server.store.write { [decision] tx in
+        let (target, outcome, mark) = try await server.store.write { tx in
             let target = try AuthorizationReturn(request, in: realm, tx.clients, tx.time)
-            return (target, try Self.outcome(of: request, target, hint: user, decision, tokens, &tx))
+            let outcome = try Self.outcome(of: request, target, hint: user, decision, tokens, &tx)
+            return (target, outcome, outcome.isLogin ? try tx.loginMark(for: request, after: tokens) : "")
         }
         switch outcome {
         case .code(let code):
@@ -58,7 +63,7 @@ struct AuthorizeController: Sendable {
             server.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
             return try target.response(to: refusal, at: server)
         case .login(let isForced, let journey):
-            let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
+            let page = loginPage(request, realm, mark: mark, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
         case .consent(let presented, let asked, let csrf):
             // The form repeats the request's parameters, because the request may have come in a form itself.
@@ -220,13 +225,10 @@ struct AuthorizeController: Sendable {
     ///
     /// After the login, the browser returns to this request with a mark that contains the number of earlier logins.
     private func loginPage(
-        _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
-    ) async throws -> String {
+        _ request: Parameters, _ realm: RealmPath, mark: String, isForced: Bool, journey: String?
+    ) -> String {
         let address = "\(server.baseURL)\(Route.Address(.authorize, realm: realm).path)"
-        let fields = request.fields(without: Decision.names.union([ServerTransaction.loginMark]))
-        let mark = try await server.store.read { tx in
-            tx.loginMark(for: fields, after: try tx.sessions.lastLogin(tokens))
-        }
+        let fields = request.fieldsForLogin
         let goto = FormCoding.address(address, adding: fields + [(ServerTransaction.loginMark, mark)])
         return LoginController.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
     }
@@ -235,6 +237,12 @@ struct AuthorizeController: Sendable {
 extension ServerTransaction {
     /// The parameter that the login page returns with the request.
     fileprivate static let loginMark = "login_mark"
+
+    /// Returns the mark of a request that a browser with these session tokens sends.
+    /// - Throws: `StoreError` when the state cannot be read.
+    fileprivate func loginMark(for request: Parameters, after tokens: [String]) throws -> String {
+        loginMark(for: request.fieldsForLogin, after: try sessions.lastLogin(tokens))
+    }
 
     /// Returns the number of earlier logins, signed together with the request, so that it is valid for this request only.
     fileprivate func loginMark(for request: [(name: String, value: String)], after count: Int) -> String {
@@ -247,9 +255,15 @@ extension ServerTransaction {
     /// The browser returns from the login page at once; a saved address would be opened later.
     fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
-        let fields = request.fields(without: AuthorizeController.Decision.names.union([Self.loginMark]))
-        return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
+        return ConstantTime.areEqual(mark, loginMark(for: request.fieldsForLogin, after: count)) && session.login > count
             && now.timeIntervalSince(session.authenticatedAt) <= Double(max(1, time.configuration.journeyTimeout))
+    }
+}
+
+extension Parameters {
+    /// The parameters with which the browser returns from the login page.
+    fileprivate var fieldsForLogin: [(name: String, value: String)] {
+        fields(without: AuthorizeController.Decision.names.union([ServerTransaction.loginMark]))
     }
 }
 

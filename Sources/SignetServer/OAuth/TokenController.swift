@@ -20,13 +20,18 @@ struct TokenController: Sendable {
         let form = try await request.form(context)
         let credentials = try ClientCredentials(request, form)
         typealias Outcome = Result<(IssuedTokens, [String: JSONValue]?), OAuthErrorResponse>
-        let (issued, claims) = try await server.store.write { tx -> Outcome in
+        // The signature takes as long as the commit.
+        let (outcome, idToken) = try await server.store.write { tx -> Outcome in
             let client = try tx.client(credentials, in: realm)
             switch try Self.exchange(form, client, &tx) {
             case .success(let issued): return .success((issued, try tx.idTokenClaims(issued, client)))
             case .failure(let refusal): return .failure(refusal)
             }
-        }.get()
+        } preparing: { [signer = server.signer] outcome -> String? in
+            guard case .success((_, let claims?)) = outcome else { return nil }
+            return try await signer.sign(claims)
+        }
+        let issued = try outcome.get().0
         if let grant = GrantType(rawValue: form["grant_type"] ?? "") { server.telemetry.count([.tokens(grant)]) }
         server.logger.info(
             "tokens given",
@@ -36,7 +41,7 @@ struct TokenController: Sendable {
             "expires_in": .integer(Int64(issued.lifetime)), "scope": .string(issued.scopes.joined(separator: " ")),
         ]
         body["refresh_token"] = issued.refreshToken.map { .string($0) }
-        if let claims { body["id_token"] = .string(try await server.signer.sign(claims)) }
+        body["id_token"] = idToken.map { .string($0) }
         return try OAuthReply.make(.ok, body)
     }
 

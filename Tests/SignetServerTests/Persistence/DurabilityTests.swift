@@ -10,6 +10,8 @@ import Testing
 
 @Suite("The durability of transactions")
 struct DurabilityTests {
+    private struct Refused: Error, Equatable {}
+
     /// Runs requests, and returns the numbers of the batches that wait for the disk and of those that do not.
     private static func batches<R>(
         _ server: TestServer, _ requests: () async throws -> R
@@ -76,6 +78,33 @@ struct DurabilityTests {
                 try await TestServer.run(.sample { $0.state = .file(copy) }, clock: server.clock) { [step] next in
                     let isLoggedIn = try await next.next(step).isLoggedIn
                     #expect(isLoggedIn)
+                }
+            }
+        }
+    }
+
+    @Test("A preparation gets the value of its transaction, and the caller gets both")
+    func preparesBesideCommit() async throws {
+        try await TestServer.run { server in
+            let store = server.devServer.context.store
+            let (value, prepared) = try await store.write { _ in
+                7
+            } preparing: {
+                $0 * 2
+            }
+            #expect(value == 7 && prepared == 14)
+            await #expect(throws: Refused.self) {
+                try await store.write { _ -> Int in
+                    throw Refused()
+                } preparing: {
+                    $0
+                }
+            }
+            await #expect(throws: Refused.self) {
+                try await store.write { _ in
+                    7
+                } preparing: { _ -> Int in
+                    throw Refused()
                 }
             }
         }
