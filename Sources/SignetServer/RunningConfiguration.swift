@@ -1,9 +1,16 @@
 import Logging
 import SignetCore
 
+/// A configuration that requests and their transactions refer to, because it is too large to be copied for each of them.
+final class SharedSettings: Sendable {
+    let configuration: ServerConfiguration
+
+    init(_ configuration: ServerConfiguration) { self.configuration = configuration }
+}
+
 /// The configuration that is in effect, without users and credentials.
 final class RunningConfiguration: Sendable {
-    let configuration: ServerConfiguration
+    let settings: SharedSettings
     let clients: ClientRegistry
     let trees: [String: JourneyTree]
     let fingerprint: ConfigurationFingerprint
@@ -24,9 +31,12 @@ final class RunningConfiguration: Sendable {
         _ fingerprint: ConfigurationFingerprint, hasAdministrator: Bool,
         _ documents: ConfigurationDocuments = ConfigurationDocuments()
     ) {
-        (self.configuration, self.clients, self.trees, self.fingerprint) = (configuration, clients, trees, fingerprint)
+        settings = SharedSettings(configuration)
+        (self.clients, self.trees, self.fingerprint) = (clients, trees, fingerprint)
         (self.hasAdministrator, self.documents) = (hasAdministrator, documents)
     }
+
+    var configuration: ServerConfiguration { settings.configuration }
 
     /// Returns a new configuration with the settings of this one that need a restart, and the difference from this one.
     func reloaded(_ new: ServerConfiguration) -> (RunningConfiguration, ConfigurationDifference) {

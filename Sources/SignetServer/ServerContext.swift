@@ -86,7 +86,7 @@ final class ServerContext: Sendable {
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
                 clients: holder.current.clients, trees: holder.current.trees, clock: clock,
                 unreadableRows: UnreadableRows(logger: logger), logger: logger),
-            time: { RequestTime(now: clock.now, configuration: holder.current.configuration, baseURL: address.baseURL) },
+            time: { RequestTime(now: clock.now, holder.current.settings, baseURL: address.baseURL) },
             perform: { effects.perform($0, at: $1) })
         self.store = store
         signer = TokenSigner(configuration.signingKey, SigningKeys(store))
@@ -141,7 +141,7 @@ final class ServerContext: Sendable {
     func bound(to port: Int) { address.bound(to: port) }
 
     /// The present time, with the settings that depend on it.
-    var time: RequestTime { RequestTime(now: clock.now, configuration: configuration, baseURL: baseURL) }
+    var time: RequestTime { RequestTime(now: clock.now, holder.current.settings, baseURL: baseURL) }
 
     /// Opens the state, so that errors in it are reported now.
     /// - Throws: `StoreError`.

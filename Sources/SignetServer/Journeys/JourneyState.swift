@@ -6,9 +6,22 @@ import SignetCore
 /// Code that takes them from here is deterministic.
 struct RequestTime: Sendable {
     let now: Date
-    let configuration: ServerConfiguration
+    private let settings: SharedSettings
     /// The URL at which clients reach the server, including the context path.
     let baseURL: String
+
+    init(now: Date, _ settings: SharedSettings, baseURL: String) {
+        (self.now, self.settings, self.baseURL) = (now, settings, baseURL)
+    }
+
+    init(now: Date, configuration: ServerConfiguration, baseURL: String) {
+        self.init(now: now, SharedSettings(configuration), baseURL: baseURL)
+    }
+
+    var configuration: ServerConfiguration { settings.configuration }
+
+    /// Returns the same time with another address of the server.
+    func at(_ baseURL: String) -> RequestTime { RequestTime(now: now, settings, baseURL: baseURL) }
 
     /// Returns the absolute URL of a resource.
     func url(_ route: Route, in realm: RealmPath) -> String {

@@ -15,6 +15,11 @@ struct ResponseHeadMiddleware: RouterMiddleware {
     }
 }
 
+extension HTTPField.Name? {
+    /// The names that the HTTP types define no constants for.
+    static let (frameOptions, referrerPolicy) = (HTTPField.Name("X-Frame-Options"), HTTPField.Name("Referrer-Policy"))
+}
+
 extension HTTPFields {
     /// Sets the security headers that the response doesn't have yet.
     ///
@@ -22,16 +27,16 @@ extension HTTPFields {
     /// - Parameter isStrictlySecure: True to forbid plain http for later requests (HSTS).
     mutating func setSecurity(isStrictlySecure: Bool) {
         if self[.cacheControl] == nil { self[.cacheControl] = "no-store" }
-        setMissing("X-Content-Type-Options", "nosniff")
-        setMissing("X-Frame-Options", "DENY")
-        setMissing("Referrer-Policy", "no-referrer")
-        setMissing("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-        setMissing("Cross-Origin-Resource-Policy", "same-origin")
-        if isStrictlySecure { setMissing("Strict-Transport-Security", "max-age=31536000") }
+        setMissing(.xContentTypeOptions, "nosniff")
+        setMissing(.frameOptions, "DENY")
+        setMissing(.referrerPolicy, "no-referrer")
+        setMissing(.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
+        setMissing(.crossOriginResourcePolicy, "same-origin")
+        if isStrictlySecure { setMissing(.strictTransportSecurity, "max-age=31536000") }
     }
 
-    private mutating func setMissing(_ name: String, _ value: String) {
-        guard let name = HTTPField.Name(name), self[name] == nil else { return }
+    private mutating func setMissing(_ name: HTTPField.Name?, _ value: String) {
+        guard let name, self[name] == nil else { return }
         self[name] = value
     }
 }

@@ -65,7 +65,7 @@ struct ConsoleCookie: Sendable {
     init(_ server: ServerContext) {
         self.server = server
         let time = server.time
-        form = SessionCookie(RequestTime(now: time.now, configuration: time.configuration, baseURL: server.localURL))
+        form = SessionCookie(time.at(server.localURL))
     }
 
     private var name: String { form.hostPrefix + Self.name }

@@ -14,6 +14,9 @@ struct Markup: Sendable, Hashable {
 
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
+    /// Joins markup.
+    static func joined(_ parts: [Markup]) -> Markup { Markup(html: parts.map(\.html).joined()) }
+
     /// Creates markup from a part of other markup.
     static func xml(_ html: some StringProtocol) -> Markup { Markup(html: String(html)) }
 
@@ -53,11 +56,11 @@ extension Markup {
 enum MarkupBuilder {
     static func buildExpression(_ markup: Markup) -> Markup { markup }
     static func buildExpression(_ text: String) -> Markup { Markup(text) }
-    static func buildBlock(_ parts: Markup...) -> Markup { parts.reduce(.nothing, +) }
+    static func buildBlock(_ parts: Markup...) -> Markup { Markup.joined(parts) }
     static func buildOptional(_ part: Markup?) -> Markup { part ?? .nothing }
     static func buildEither(first part: Markup) -> Markup { part }
     static func buildEither(second part: Markup) -> Markup { part }
-    static func buildArray(_ parts: [Markup]) -> Markup { parts.reduce(.nothing, +) }
+    static func buildArray(_ parts: [Markup]) -> Markup { Markup.joined(parts) }
 }
 
 /// Creates an element with content.
@@ -85,6 +88,7 @@ func dataBlock(_ text: String) -> Markup {
 extension String {
     /// The text with all characters escaped that have a meaning in HTML text or in quoted attribute values.
     fileprivate var escapedForHTML: String {
+        guard utf8.contains(where: Self.isEscapedInHTML) else { return self }
         var escaped = ""
         escaped.reserveCapacity(utf8.count)
         for scalar in unicodeScalars {
@@ -101,5 +105,14 @@ extension String {
             }
         }
         return escaped
+    }
+
+    private static func isEscapedInHTML(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), 0,
+            UInt8(ascii: "\r"):
+            true
+        default: false
+        }
     }
 }

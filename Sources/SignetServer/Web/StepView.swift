@@ -12,17 +12,31 @@ struct StepView: Sendable {
     /// The URL at which a script polls for the end of the wait.
     let pollAddress: String
     /// True when the step asks again what the user has just answered.
-    var isRepeated = false
+    let isRepeated: Bool
     /// The user's earlier inputs, if the page shows them again.
-    var kept: KeptInputs?
+    let kept: KeptInputs?
     /// The push message that the step waits for.
-    var push: PushWait?
+    let push: PushWait?
     /// The fields that ask for a code, as far as their nodes tell.
-    var codes = CodeFields.none
+    let codes: CodeFields
     /// The address that starts the login again.
-    var again = ""
+    let again: String
     /// The address of the page at which testers choose a user; nil for no link.
-    var picker: String?
+    let picker: String?
+    private let facts: StepFacts
+    private let views: [CallbackView]
+
+    /// Creates the view of a step, with the properties of the same names.
+    init(
+        step: JourneyStep, form: FormHandle, wait: Int?, pollAddress: String, isRepeated: Bool = false, kept: KeptInputs? = nil,
+        push: PushWait? = nil, codes: CodeFields = .none, again: String = "", picker: String? = nil
+    ) {
+        (self.step, self.form, self.wait, self.pollAddress) = (step, form, wait, pollAddress)
+        (self.isRepeated, self.kept, self.push, self.codes) = (isRepeated, kept, push, codes)
+        (self.again, self.picker) = (again, picker)
+        facts = StepFacts(step)
+        views = Self.views(of: step, facts, codes, kept, isRepeated: isRepeated)
+    }
 
     var page: HTMLPage {
         HTMLPage(
@@ -62,7 +76,6 @@ struct StepView: Sendable {
 
     /// The message that the last answer was not accepted, unless the step itself says why.
     private var notice: Markup {
-        let views = views
         guard isRepeated, views.contains(where: \.isField), views.allSatisfy({ $0.errors.isEmpty }) else { return .nothing }
         return PagePart.alert(repetitionText(views))
     }
@@ -103,10 +116,10 @@ struct StepView: Sendable {
 
     // MARK: Parts
 
-    private var facts: StepFacts { StepFacts(step) }
-
-    private var views: [CallbackView] {
-        let facts = facts
+    /// Returns the views of the callbacks; the first field has the focus, unless a message has it.
+    private static func views(
+        of step: JourneyStep, _ facts: StepFacts, _ codes: CodeFields, _ kept: KeptInputs?, isRepeated: Bool
+    ) -> [CallbackView] {
         var hasFocus = false
         let all = step.callbacks.enumerated().map {
             CallbackView(callback: $1, index: $0, facts: facts, code: codes[$0], kept: kept?.value(of: $1))
@@ -120,11 +133,10 @@ struct StepView: Sendable {
     }
 
     private var body: Markup {
-        let views = views
-        let buttons = views.map(\.buttons).reduce(.nothing, +)
+        let buttons = Markup.joined(views.map(\.buttons))
         let submission: Markup.Attributes = ["data-submit": Markup.flag(sendsItself)]
         return form.markup(stage: step.pageStage, submission + (facts.webAuthn?.attributes ?? [:])) {
-            let shown = views.map(\.markup).reduce(.nothing, +)
+            let shown = Markup.joined(views.map(\.markup))
             shown
             if shown.isInvisible, buttons == .nothing, wait == nil, facts.webAuthn == nil {
                 tag("p") { localized(.nothingToDo) }
