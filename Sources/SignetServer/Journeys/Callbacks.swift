@@ -36,6 +36,23 @@ extension JourneyCallback {
             return callback
         }
     }
+
+    /// Returns callbacks of a step as the node has made them, so that they can be shown again.
+    /// - Parameters:
+    ///   - numbered: The numbered callbacks of the step.
+    ///   - offset: The index of the first callback to return.
+    ///   - count: The maximum number of callbacks to return.
+    /// - Returns: The callbacks, whose inputs have the names without the position in the step.
+    static func unnumbered(_ numbered: [JourneyCallback], from offset: Int, count: Int) -> [JourneyCallback] {
+        numbered.enumerated().dropFirst(offset).prefix(count).map { index, callback in
+            var callback = callback
+            let prefix = "IDToken\(index + 1)"
+            callback.input = callback.input?.map { field in
+                Field(name: String(field.name.trimmingPrefix(prefix)), value: field.value)
+            }
+            return callback
+        }
+    }
 }
 
 extension JourneyCallback.Field {
@@ -127,6 +144,8 @@ extension JSONValue {
 /// The inputs of a step: the callbacks as the server sent them, with the client's values.
 struct Answers: Sendable {
     private let inputs: [[JourneyCallback.Field]]
+    /// The index of the first callback in the step.
+    private(set) var offset = 0
 
     /// Reads the client's values by the names of the inputs, in whichever callback the client put them.
     ///
@@ -165,8 +184,9 @@ struct Answers: Sendable {
         return Dictionary(named, uniquingKeysWith: { $1 })
     }
 
-    private init(inputs: ArraySlice<[JourneyCallback.Field]>) {
+    private init(inputs: ArraySlice<[JourneyCallback.Field]>, offset: Int) {
         self.inputs = Array(inputs)
+        self.offset = offset
     }
 
     /// True when the step has no callbacks.
@@ -180,7 +200,20 @@ struct Answers: Sendable {
     ///   - count: The maximum number of callbacks; by default all that follow.
     /// - Returns: At most `count` answers; empty when `offset` is behind the last callback.
     func part(from offset: Int, count: Int = .max) -> Answers {
-        Answers(inputs: inputs.dropFirst(offset).prefix(count))
+        Answers(inputs: inputs.dropFirst(offset).prefix(count), offset: self.offset + offset)
+    }
+
+    /// Returns the answers to each of the nodes of a page, and at the end those to the callbacks that follow.
+    /// - Parameter counts: The numbers of callbacks of the nodes.
+    /// - Returns: The answers by node, and then the others.
+    func parts(counts: [Int]) -> [Answers] {
+        var offset = 0
+        var parts = counts.map { count in
+            defer { offset += count }
+            return part(from: offset, count: count)
+        }
+        parts.append(part(from: offset))
+        return parts
     }
 
     /// Returns an input of the callback at `index`: the first one, or with a `suffix` the input whose name ends in it.

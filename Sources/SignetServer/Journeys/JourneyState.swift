@@ -90,6 +90,9 @@ struct JourneyState: Codable, Sendable, Equatable {
     var oneTimePassword: OneTimePassword?
     /// The persistent cookies that the journey sets when it ends with success; nil for none.
     var persistentCookies: [PersistentCookie]?
+    /// The numbers of callbacks that the nodes of the page have asked which are neither collectors nor the last one; nil for a page
+    /// without such nodes.
+    var partCounts: [Int]?
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
 
@@ -98,7 +101,7 @@ struct JourneyState: Codable, Sendable, Equatable {
         case id, realm, tree, indexType, expiresAt, userAgent, noSession, outer, isUpgrade, destinations, passesThrough
         case oneTimeKey, asked, memory, username, identified, emailAddress, password, pushMessageID, pendingOATH
         case pendingCredential, failures, recoveryCodes, session, attributes, securityAnswers, objectAttributes
-        case oneTimePassword, persistentCookies
+        case oneTimePassword, persistentCookies, partCounts
         case currentNode = "place"
         case presentedToken = "shownToken"
     }

@@ -48,7 +48,7 @@ extension Node {
 /// The interaction of a node with the user, which determines if the node can be on a page with others.
 enum Interaction: Sendable {
     case none
-    /// The node asks in one step, so it can be the last one on a page.
+    /// The node asks in one step, so it can be the last one on a page, and with one outcome anywhere on it.
     case embeddable
     /// The node needs a page of its own, because it waits or shows more than questions.
     case ownPage
@@ -96,7 +96,7 @@ extension Collector {
 
     /// Runs the collector on a page of its own.
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        try PageNode(collectors: [self]).process(answers, &journey, &tx)
+        try PageNode(self).process(answers, &journey, &tx)
     }
 }
 

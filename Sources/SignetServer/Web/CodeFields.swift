@@ -68,7 +68,7 @@ extension ServerTransaction {
         else { return .none }
         guard let page = node as? PageNode else { return CodeFields.Kind(node).map { CodeFields($0, at: 0, in: step) } ?? .none }
         guard let kind = page.last.flatMap({ CodeFields.Kind($0) }) else { return .none }
-        let collected = try page.collectors.reduce(0) { try $0 + $1.callbacks(journey, self).count }
-        return CodeFields(kind, at: collected, in: step)
+        let before = try page.callbacks(of: journey, self).reduce(0) { $0 + $1.count }
+        return CodeFields(kind, at: before, in: step)
     }
 }

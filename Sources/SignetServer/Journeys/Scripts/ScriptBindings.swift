@@ -26,7 +26,7 @@ final class ScriptBindings {
     /// - Throws: The error of a row that cannot be read, or of the store.
     init(_ journey: JourneyState, _ answers: Answers?, _ tx: ServerTransaction) throws {
         (self.journey, self.answers, self.tx) = (journey, answers, tx)
-        sent = Array(journey.asked.suffix(answers?.count ?? 0))
+        sent = answers.map { Array(journey.asked.dropFirst($0.offset).prefix($0.count)) } ?? []
         var reader = tx
         session = try journey.presentedToken.flatMap { try reader.session([$0.text], in: journey.realm)?.session }
     }
