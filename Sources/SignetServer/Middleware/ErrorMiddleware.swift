@@ -39,7 +39,9 @@ struct ErrorMiddleware: RouterMiddleware {
             // Programs request endSession too, and only browsers request authorize.
             let isForBrowser = context.route == .authorize || (context.route == .endSession && request.acceptsHTML)
             if isForBrowser, server.configuration.authorizeErrors == .page {
-                return HTMLPage.authorizationError(refusal, in: context.realm, baseURL: server.baseURL).response(at: server)
+                return server.inLanguage(for: refusal.uiLocales) {
+                    HTMLPage.authorizationError(refusal, in: context.realm, baseURL: server.baseURL).response(at: server)
+                }
             }
             return try refusal.response
         }

@@ -12,6 +12,8 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
     ///
     /// When nil, the log has ``message``.
     var reason: String?
+    /// The `ui_locales` of the form in the request's body, for a page with the error; nil for a request without it.
+    var uiLocales: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String, headers: HTTPFields = [:]) {
         self.status = status

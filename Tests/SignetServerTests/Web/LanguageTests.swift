@@ -14,6 +14,7 @@ struct LanguageTests {
         languages:
           de:
             signIn: Anmelden <jetzt>
+            requestRefused: Abgelehnt
             toContinue: Weiter zu {client}
             nodeUserName: Benutzername
             wrongCredentials: Name oder Passwort ist falsch.
@@ -83,6 +84,24 @@ struct LanguageTests {
                 "connect/endSession", ["ui_locales": "de"],
                 headers: ["Accept": "text/html,application/xhtml+xml", "Cookie": "iPlanetDirectoryPro=\(session)"])
             if isSignedIn { #expect(logout.heading == "Sign out?" && logout.text.contains("<html lang=\"de\">")) }
+        }
+    }
+
+    /// Requests whose error is a page.
+    static let refused: [(endpoint: String, fields: [String: String?])] = [
+        ("authorize", form.merging(["redirect_uri": "http://127.0.0.1/other"]) { $1 }),
+        ("connect/endSession", ["id_token_hint": "none"]),
+    ]
+
+    @Test("The page with the error of a request in a form has the language of its ui_locales", arguments: refused)
+    func localizesErrorOfForm(endpoint: String, fields: [String: String?]) async throws {
+        try await Self.run { server in
+            let headers = ["Accept": "text/html,application/xhtml+xml"]
+            for (language, title) in [("de", "Abgelehnt"), ("en", "Request refused")] {
+                let asked = fields.merging(["ui_locales": language]) { $1 }
+                let page = try await server.postForm(endpoint, asked, headers: headers)
+                #expect(page.status == 400 && page.heading == title && page.text.contains("<html lang=\"\(language)\">"))
+            }
         }
     }
 

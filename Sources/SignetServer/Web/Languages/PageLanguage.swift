@@ -66,11 +66,26 @@ extension ServerContext {
     ///   - form: The form; nil for a request without one.
     ///   - body: The operation.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws.
-    func inLanguage<R>(of form: Parameters?, _ body: () async throws -> R) async rethrows -> R {
+    /// - Throws: The error that `body` throws. One of OAuth 2.0 keeps what the form asks for, for the page with the error.
+    func inLanguage<R>(of form: Parameters?, _ body: () async throws -> R) async throws -> R {
         guard let uiLocales = form?["ui_locales"] else { return try await body() }
-        let preferences = PageLanguage.current.preferences.asking(for: uiLocales)
-        return try await PageLanguage.$current.withValue(configuration.pageLanguage(for: preferences)) { try await body() }
+        do {
+            return try await PageLanguage.$current.withValue(language(for: uiLocales)) { try await body() }
+        } catch let error as OAuthErrorResponse {
+            var refusal = error
+            refusal.uiLocales = uiLocales
+            throw refusal
+        }
+    }
+
+    /// Runs an operation with the language of the pages for `ui_locales` of a form; nil for that of the present request.
+    func inLanguage<R>(for uiLocales: String?, _ body: () throws -> R) rethrows -> R {
+        guard let uiLocales else { return try body() }
+        return try PageLanguage.$current.withValue(language(for: uiLocales)) { try body() }
+    }
+
+    private func language(for uiLocales: String) -> PageLanguage {
+        configuration.pageLanguage(for: PageLanguage.current.preferences.asking(for: uiLocales))
     }
 }
 
