@@ -120,6 +120,49 @@ struct JourneyImportTests {
         }
     }
 
+    /// The member `script` of a script of Amster, and the outcome of the login; nil when the source is not read.
+    static let amsterScripts: [(script: JSONValue, isLoggedIn: Bool?)] = [
+        (.string(Base64.encode(Array("outcome = 'yes';".utf8), as: .standard)), true),
+        ("outcome = 'no';", false), ("file://a.js", true), ("file://../Files/b.js", false),
+        ("file://../../../../outside.js", nil), ("file://gone.js", nil),
+    ]
+
+    @Test("A script in Amster's form runs with its source in the entity, or in a file of the export", arguments: amsterScripts)
+    func runsAmsterScript(script: JSONValue, isLoggedIn: Bool?) async throws {
+        let journey = ExportFixtures.journey(
+            "J",
+            [
+                "1": ("UsernameCollectorNode", "Name", [:], ["outcome": "2"]),
+                "2": (
+                    "ScriptedDecisionNode", "Decide", ["script": "s", "outcomes": .array(["yes", "no"])],
+                    ["yes": ExportFixtures.success, "no": ExportFixtures.failure]
+                ),
+            ])
+        // The id is in the metadata only, as in files of old versions.
+        let entity = JSONValue.object([
+            "metadata": .object(["realm": "/", "entityType": "Scripts", "entityId": "s", "pathParams": .object([:])]),
+            "data": .object(["name": "A", "language": "JAVASCRIPT", "script": script]),
+        ])
+        let files = [
+            "in/J.json": JSON.text(of: journey), "in/realms/root/Scripts/s.json": JSON.text(of: entity),
+            "in/realms/root/Scripts/a.js": "outcome = 'yes';", "in/realms/root/Files/b.js": "outcome = 'no';",
+            "outside.js": "outcome = 'yes';",
+        ]
+        try await ExportFixtures.with(files) { path in
+            let imported = try JourneyImport(at: path + "/in")
+            #expect(imported.summaries.map(\.stubs) == [isLoggedIn == nil ? ["decide"] : []], "\(imported.findings)")
+            let run = JourneyRun()
+            try await run.withServer(imported) { server in
+                let end = try await run.end(of: "J", at: server)
+                switch isLoggedIn {
+                case true?: #expect(end.token != nil, "\(end)")
+                case false?: #expect(end == .failed, "\(end)")
+                case nil: #expect(!end.isRegular, "\(end)")
+                }
+            }
+        }
+    }
+
     /// The member `script` of a script, a file in the export, and the reason why its source is not known.
     static let lostScripts: [(String, (name: String, text: String), String)] = [
         ("\"file://gone.js\"", ("a.js", ""), "the file `gone.js` of its script `A` is missing"),
