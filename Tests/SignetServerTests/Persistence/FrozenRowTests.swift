@@ -123,6 +123,28 @@ struct FrozenRowTests {
         }
     }
 
+    @Test("A frozen email has its text, link, code and delivery, and a server lists it")
+    func readsFrozenEmails() async throws {
+        let recipient = EmailKey(UserKey(realm: .root, name: "kim"))
+        let frozen = try FrozenRows("email-messages.json", of: .two).rows.first { $0.key.name == recipient.rowName }
+        let (key, row) = try #require(frozen)
+        let emails = try Self.coder.value(SentEmails.Emails.self, of: row.bytes, for: key)
+        let link = "https://login.example.test/?suspendedId=frozen"
+        #expect(emails.links == [link])
+        let messages = try #require(emails.messages)
+        #expect(messages.map(\.link) == [link, nil] && messages.map(\.code) == [nil, "123456"])
+        #expect(messages.map(\.delivery) == [.delivered, .failed("refused")])
+        let areComplete = messages.allSatisfy { message in
+            message.to == "kim@example.test" && !message.subject.isEmpty && message.html.contains("<h1>")
+                && message.text.contains(message.link ?? "123456")
+        }
+        #expect(areComplete)
+        try await Self.run(.two) { server in
+            let listed = try await server.devServer.context.store.read { tx in try tx.emails.entries(of: recipient) }
+            #expect(listed.compactMap(\.message) == messages)
+        }
+    }
+
     // MARK: Clients of a session, and requested claims
 
     /// The file with a login of a client that requested claims and is informed of the end of its session.
@@ -205,13 +227,18 @@ struct FrozenRowTests {
         let store = try SignetServer.StateLocation.open(configuration.state).0
         defer { store.close() }
         let frozen = try FrozenRows.names(.newest).flatMap { try FrozenRows($0, of: .newest).rows.map(\.key.kind) }
-        let rows = try FrozenRows.all(in: store).filter { !frozen.contains($0.key.kind) }
+        let rows = try FrozenRows.all(in: store).filter {
+            !frozen.contains($0.key.kind) || Self.kinds.contains($0.key.kind)
+        }
         let known = try #require(await made.known)
         let file = FrozenRows.folder.appending(path: "v\(RowCoder.Version.newest.rawValue)/\(name).json")
         try FrozenRows(rows: rows, known: known).write(to: file)
     }
 
     private static let name = ProcessInfo.processInfo.environment["SIGNET_FREEZE_ROWS"]
+    /// The kinds of rows that are written although there are frozen ones.
+    private static let kinds = Set(
+        (ProcessInfo.processInfo.environment["SIGNET_FREEZE_KINDS"] ?? "").split(separator: ",").map(String.init))
 
     private actor Made {
         private(set) var known: FrozenRows.Known?

@@ -12,7 +12,8 @@ import Testing
 ///
 /// They are never regenerated, because a server must be able to continue with a state that has such rows. For a new kind of row
 /// or a new version of the format, `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/writesUnfrozenRows` writes what is
-/// not frozen yet to `Fixtures/vN/NAME.json`. A file can also have rows of a known kind with properties that are new in it.
+/// not frozen yet to `Fixtures/vN/NAME.json`. A file can also have rows of known kinds with properties that are new in it:
+/// `SIGNET_FREEZE_KINDS` names these kinds, with commas between them.
 struct FrozenRows: Sendable {
     /// The plain values to ask a server with these rows for.
     struct Known: Sendable {
@@ -147,6 +148,16 @@ struct FrozenRows: Sendable {
                 details: ["deviceId": "tablet", "number": .integer(7), "list": .array([.bool(true), .null])],
                 key: .es256(point: [UInt8](repeating: 4, count: 65))),
             for: mira)
+        let recipient = EmailRecipient(user: kim, exists: true, address: "kim@example.test")
+        for content in [
+            EmailContent.link("https://login.example.test/?suspendedId=frozen", issuer: "Signet", in: .english),
+            .code("123456", issuer: "Signet", in: .english),
+        ] {
+            let email = SentEmail(content, to: recipient, at: time.now)
+            try state.emails.keep(email, for: recipient)
+            try state.emails.complete(
+                email.id, of: EmailKey(recipient), content.code == nil ? .delivered : .failed("refused"))
+        }
         _ = try state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3))
         _ = try state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
         _ = try state.nonces.redeem(try state.nonces.issue())
