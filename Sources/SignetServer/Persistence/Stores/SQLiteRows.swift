@@ -17,6 +17,9 @@ final class SQLiteRows: RowStore {
     private let displaced = Mutex(0)
     /// True while SQLite waits for the disk at each commit.
     private let isSynchronous = Mutex(true)
+    private let rowIDs: Mutex<RowIDs>
+    /// The number of rows by kind that were written since expired rows of the kind were removed.
+    private let unswept = Mutex<[String: Int]>([:])
 
     /// Opens the file.
     ///
@@ -37,8 +40,8 @@ final class SQLiteRows: RowStore {
         if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
         try PrivateFile.check(path)
         do {
-            database = try DatabaseQueue(path: path, configuration: Self.configuration)
-            try database.writeWithoutTransaction { try Self.prepare($0, isNew: isNew) }
+            let (database, rowIDs) = try Self.open(path, isNew: isNew)
+            (self.database, self.rowIDs) = (database, Mutex(rowIDs))
         } catch {
             let failure = SQLiteFailure.storeError(error, "open \(path)")
             guard failure.code == .busy else { throw failure }
@@ -57,6 +60,15 @@ final class SQLiteRows: RowStore {
             )
         }
         return configuration
+    }
+
+    private static func open(_ path: String, isNew: Bool) throws -> (DatabaseQueue, RowIDs) {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let rowIDs = try queue.writeWithoutTransaction { database in
+            try prepare(database, isNew: isNew)
+            return try RowIDs(database)
+        }
+        return (queue, rowIDs)
     }
 
     private static func prepare(_ database: Database, isNew: Bool) throws {
@@ -117,11 +129,34 @@ final class SQLiteRows: RowStore {
 
     var displacements: Int? { displaced.withLock { $0 } }
 
-    /// The row ids of the two parts of the table.
+    /// The highest row ids of the two parts of the table.
     ///
     /// Without the parts, a page would have rows that remain beside the space of rows that were removed, which nothing uses again
-    /// because new rows have higher row ids.
-    private static let (longLivedRowIDs, shortLivedRowIDs) = (Int64(0)...(1 << 40) - 1, Int64(1 << 40)...(1 << 41))
+    /// because new rows have higher row ids. No other process inserts rows, so the ids need not be read again.
+    private struct RowIDs: Sendable {
+        private static let (longLived, shortLived) = (Int64(0)...(1 << 40) - 1, Int64(1 << 40)...(1 << 41))
+
+        private var lastLongLived: Int64
+        private var lastShortLived: Int64
+
+        /// Reads the ids.
+        init(_ database: Database) throws {
+            func last(_ part: ClosedRange<Int64>) throws -> Int64 {
+                try Int64.fetchOne(
+                    database, sql: "SELECT rowid FROM row WHERE rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1",
+                    arguments: [part.lowerBound, part.upperBound]) ?? part.lowerBound
+            }
+            (lastLongLived, lastShortLived) = (try last(Self.longLived), try last(Self.shortLived))
+        }
+
+        /// Returns the id that a new row of a part gets.
+        func next(isShortLived: Bool) -> Int64 { (isShortLived ? lastShortLived : lastLongLived) + 1 }
+
+        /// Records the id that a new row has got.
+        mutating func insert(_ id: Int64, isShortLived: Bool) {
+            if isShortLived { lastShortLived = id } else { lastLongLived = id }
+        }
+    }
 
     /// Makes SQLite wait for the disk at the next commit, or not.
     private func setSynchronous(_ waits: Bool, _ database: Database) throws {
@@ -136,33 +171,11 @@ final class SQLiteRows: RowStore {
         try setSynchronous(changes.survivesPowerFailure, database)
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
-            let put = try database.cachedStatement(
-                sql: """
-                    INSERT INTO row (rowid, kind, name, family, expires, bytes)
-                    VALUES (coalesce((SELECT rowid FROM row WHERE rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1), ?) + 1,
-                        ?, ?, ?, ?, ?) ON CONFLICT (kind, name) DO UPDATE
-                    SET family = excluded.family, expires = excluded.expires, bytes = excluded.bytes
-                    """)
-            let remove = try database.cachedStatement(sql: "DELETE FROM row WHERE kind = ? AND name = ?")
             for (key, row) in changes.rows {
-                if let row {
-                    let rowIDs = shortLived.contains(key.kind) ? Self.shortLivedRowIDs : Self.longLivedRowIDs
-                    try put.execute(
-                        arguments: [
-                            rowIDs.lowerBound, rowIDs.upperBound, rowIDs.lowerBound, key.kind, key.name, row.group, row.expiresAt,
-                            row.bytes.databaseBlob,
-                        ])
-                } else {
-                    try remove.execute(arguments: [key.kind, key.name])
-                }
+                if let row { try put(row, key, database) } else { try remove(key, database) }
             }
-            let sweep = try database.cachedStatement(
-                sql: """
-                    DELETE FROM row WHERE rowid IN
-                    (SELECT rowid FROM row WHERE kind = ? AND expires <= ? ORDER BY expires LIMIT ?)
-                    """)
             for (kind, count) in changes.written {
-                try sweep.execute(arguments: [kind, changes.now, RowChanges.sweep(with: count)])
+                try sweep(kind, afterWriting: count, at: changes.now, database)
                 if let capacity = capacities.capacity(of: kind, afterWriting: count) {
                     try makeRoom(in: kind, capacity, database)
                 }
@@ -172,6 +185,42 @@ final class SQLiteRows: RowStore {
             if database.isInsideTransaction { try? database.rollback() }
             throw error
         }
+    }
+
+    private func put(_ row: StoredRow, _ key: RowKey, _ database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO row (rowid, kind, name, family, expires, bytes) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, name)
+                DO UPDATE SET family = excluded.family, expires = excluded.expires, bytes = excluded.bytes
+                """)
+        let isShortLived = shortLived.contains(key.kind)
+        let id = rowIDs.withLock { $0.next(isShortLived: isShortLived) }
+        try statement.execute(arguments: [id, key.kind, key.name, row.group, row.expiresAt, row.bytes.databaseBlob])
+        // An update of a row leaves the last id as it was.
+        if database.lastInsertedRowID == id { rowIDs.withLock { $0.insert(id, isShortLived: isShortLived) } }
+    }
+
+    private func remove(_ key: RowKey, _ database: Database) throws {
+        try database.cachedStatement(sql: "DELETE FROM row WHERE kind = ? AND name = ?").execute(arguments: [key.kind, key.name])
+    }
+
+    /// The number of rows of a kind after whose writing expired rows of the kind are removed.
+    private static let sweepInterval = 16
+
+    /// Removes expired rows of a kind from time to time, more than were written since the last time.
+    private func sweep(_ kind: String, afterWriting count: Int, at now: Int64, _ database: Database) throws {
+        let written = unswept.withLock { unswept in
+            let sum = unswept[kind, default: 0] + count
+            unswept[kind] = sum < Self.sweepInterval ? sum : 0
+            return sum
+        }
+        guard written >= Self.sweepInterval else { return }
+        let statement = try database.cachedStatement(
+            sql: """
+                DELETE FROM row WHERE rowid IN
+                (SELECT rowid FROM row WHERE kind = ? AND expires <= ? ORDER BY expires LIMIT ?)
+                """)
+        try statement.execute(arguments: [kind, now, RowChanges.sweep(with: written)])
     }
 
     /// Removes the rows of a kind beyond its capacity, those first that expire first.
