@@ -43,7 +43,7 @@ actor TokenSigner {
     /// - Throws: An error when the keys cannot be read, or the configured key isn't valid.
     func sign(_ claims: [String: JSONValue], type: String = plainType) async throws -> String {
         guard let key = try await keys().last else { throw CancellationError() }
-        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(type)])
+        return try key.sign(claims, type: type)
     }
 
     /// Signs claims with a key that is not in the key set, for a fault.
@@ -54,7 +54,7 @@ actor TokenSigner {
         let key: Key
         if let unknownKey { key = unknownKey } else { key = try await Key(try await Key.newPEM()) }
         unknownKey = key
-        return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": .string(Self.plainType)])
+        return try key.sign(claims, type: Self.plainType)
     }
 
     /// Returns a token that this server signed, even an expired one; nil for any other text.
@@ -114,8 +114,12 @@ actor TokenSigner {
     }
 
     private struct Key {
+        /// The key for verification.
         let collection: JWTKeyCollection
         let id: JWKIdentifier
+        private let privateKey: _RSA.Signing.PrivateKey
+        /// The header of a JWT with ``TokenSigner/plainType``, in base64url.
+        private let plainHeader: String
         /// The public key as a JWK.
         let published: [String: JSONValue]
 
@@ -135,6 +139,8 @@ actor TokenSigner {
             let text = "{\"e\":\"\(exponent)\",\"kty\":\"RSA\",\"n\":\"\(modulus)\"}"
             let thumbprint = Base64.encode(Array(SHA256.hash(data: Array(text.utf8))), as: .url)
             id = JWKIdentifier(string: thumbprint)
+            privateKey = key
+            plainHeader = Self.header(thumbprint, type: TokenSigner.plainType)
             published = [
                 "kty": .string("RSA"), "use": .string("sig"), "alg": .string(TokenSigner.algorithm), "kid": .string(thumbprint),
                 "n": .string(modulus), "e": .string(exponent),
@@ -142,24 +148,25 @@ actor TokenSigner {
             collection = await JWTKeyCollection()
                 .add(rsa: try JWTKit.Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256, kid: id)
         }
-    }
 
-    /// Arbitrary claims to sign.
-    private struct Claims: JWTPayload {
-        let members: [String: JSONValue]
-
-        init(members: [String: JSONValue]) { self.members = members }
-
-        init(from decoder: any Decoder) throws {
-            members = try decoder.singleValueContainer().decode([String: JSONValue].self)
+        /// Returns claims as a signed JWT (RFC 7515 section 7.1).
+        func sign(_ claims: [String: JSONValue], type: String) throws -> String {
+            let header = type == TokenSigner.plainType ? plainHeader : Self.header(id.string, type: type)
+            let input = "\(header).\(Self.part(.object(claims)))"
+            let digest = SHA256.hash(data: Array(input.utf8))
+            let signature = try privateKey.signature(for: digest, padding: .insecurePKCS1v1_5)
+            return "\(input).\(Base64.encode(signature.rawRepresentation, as: .url))"
         }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(members)
+        private static func header(_ keyID: String, type: String) -> String {
+            part(.object(["alg": .string(TokenSigner.algorithm), "kid": .string(keyID), "typ": .string(type)]))
         }
 
-        func verify(using algorithm: some JWTAlgorithm) async throws {}
+        /// Returns JSON in base64url.
+        private static func part(_ value: JSONValue) -> String {
+            let bytes: [UInt8] = JSON.encode(value)
+            return Base64.encode(bytes, as: .url)
+        }
     }
 }
 
