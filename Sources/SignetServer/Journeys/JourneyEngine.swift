@@ -205,8 +205,8 @@ extension ServerTransaction {
             let action = try node.node.process(answers, &journey, &self)
             trace.end(visit, node.node, action, journey, at: now)
             switch action {
-            case .prompt(let page): return .success(try ask(page, &journey, polled: polled))
-            case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
+            case .prompt(let page): return .success(ask(page, &journey, polled: polled))
+            case .suspend(let page, let token): return .success(suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)
             case .fail(let reason): return .failure(loginFailure(because: reason, journey))
             case .runInnerTree(let name):
@@ -238,7 +238,7 @@ extension ServerTransaction {
 
     private mutating func ask(
         _ page: Page, _ journey: inout JourneyState, polled step: PolledStep? = nil
-    ) throws -> JourneyReply {
+    ) -> JourneyReply {
         journey.asked = JourneyCallback.numbered(page.callbacks)
         if let step, case .waiting(let wait) = journey.memory, journey.continuesWait(of: step.journey) {
             polled.append(PolledWait(key: journey.oneTimeKey, wait: wait, end: journey.expiresAt))
@@ -248,7 +248,7 @@ extension ServerTransaction {
                     description: page.description))
         }
         journey.oneTimeKey = RandomID.token()
-        guard let authID = try? AuthID(journey, at: now).signed(with: authIDKey) else { throw APIError.unwritable }
+        let authID = AuthID(journey, at: now).signed(with: authIDKey)
         journeys.insert(journey, for: journey.id, until: journey.expiresAt)
         return .step(
             JourneyStep(
@@ -257,9 +257,9 @@ extension ServerTransaction {
 
     private mutating func suspend(
         _ page: Page, _ token: String, _ journey: inout JourneyState
-    ) throws -> JourneyReply {
+    ) -> JourneyReply {
         journey.memory = .suspended
-        let reply = try ask(page, &journey)
+        let reply = ask(page, &journey)
         let end = now.addingTimeInterval(Double(max(1, time.configuration.suspensionTimeout)))
         suspensions.insert(journey, for: TokenHash(token), until: end)
         return reply

@@ -180,7 +180,7 @@ enum PollSchedule {
 }
 
 /// The handle of a journey, which the client carries: a signed JWT with AM's claims (protocol/journey.md section 2.2).
-struct AuthID: Codable, Sendable, Hashable {
+struct AuthID: JSONObject, Sendable, Hashable {
     let otk: String
     let realm: String
     let authIndexType: String
@@ -199,6 +199,24 @@ struct AuthID: Codable, Sendable, Hashable {
         iat = Int(now.timeIntervalSince1970)
     }
 
+    var members: [String: JSONValue] {
+        [
+            "otk": .string(otk), "realm": .string(realm), "authIndexType": .string(authIndexType),
+            "authIndexValue": .string(authIndexValue), "sessionId": .string(sessionId), "exp": .integer(Int64(exp)),
+            "iat": .integer(Int64(iat)),
+        ]
+    }
+
+    init(_ members: JSONMembers) throws {
+        otk = try members.text("otk")
+        realm = try members.text("realm")
+        authIndexType = try members.text("authIndexType")
+        authIndexValue = try members.text("authIndexValue")
+        sessionId = try members.text("sessionId")
+        exp = try members.integer("exp")
+        iat = try members.integer("iat")
+    }
+
     /// Reads a handle that a client returned; nil unless this server signed the handle.
     init?(_ text: String, key: Secret) {
         guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
@@ -207,7 +225,8 @@ struct AuthID: Codable, Sendable, Hashable {
         self = handle
     }
 
-    func signed(with key: Secret) throws -> String {
-        CompactJWS.sign(try JSON.encode(self), with: key)
+    func signed(with key: Secret) -> String {
+        let payload: [UInt8] = JSON.encode(self)
+        return CompactJWS.sign(payload, with: key)
     }
 }
