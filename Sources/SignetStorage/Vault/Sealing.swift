@@ -6,6 +6,8 @@ package import SignetCore
 ///
 /// The output is the nonce (12 bytes), the ciphertext and the tag (16 bytes).
 package enum Sealing {
+    private static let nonceLength = 12
+
     /// Seals bytes.
     /// - Parameters:
     ///   - bytes: The plaintext.
@@ -17,10 +19,10 @@ package enum Sealing {
     package static func seal(
         _ bytes: [UInt8], with key: Secret, context: [UInt8], behind preamble: [UInt8] = []
     ) throws(StoreError) -> [UInt8] {
-        // A box whose nonce has the default length has a combined form.
-        guard let sealed = try? AES.GCM.seal(bytes, using: key.key, authenticating: context).combined else {
-            throw StoreError(.failed, "seal", "AES-256-GCM failed")
-        }
+        // A box whose nonce has this length, the default one, has a combined form.
+        guard let nonce = try? AES.GCM.Nonce(data: RandomBytes.next(nonceLength)),
+            let sealed = try? AES.GCM.seal(bytes, using: key.key, nonce: nonce, authenticating: context).combined
+        else { throw StoreError(.failed, "seal", "AES-256-GCM failed") }
         var result = preamble
         result.reserveCapacity(preamble.count + sealed.count)
         result.append(contentsOf: sealed)
