@@ -95,7 +95,12 @@ enum Route: String, CaseIterable, Sendable {
     /// The path segments after the family's prefix.
     ///
     /// A segment with a colon is a parameter, which matches any one segment.
-    var pattern: [String] {
+    var pattern: [String] { Self.patterns[self] ?? [] }
+
+    /// The patterns, which each request is compared with.
+    private static let patterns = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.steps) })
+
+    private var steps: [String] {
         switch self {
         case .authenticate: ["authenticate"]
         case .sessions: ["sessions"]
@@ -134,15 +139,43 @@ enum Route: String, CaseIterable, Sendable {
     /// The path with `*` in place of each parameter.
     ///
     /// It is a label of metrics and the name of spans.
-    var label: String {
-        self == .gateway ? "push gateway" : family.prefix + pattern.map { Self.isParameter($0) ? "/*" : "/\($0)" }.joined()
-    }
+    var label: String { Self.labels[self] ?? "" }
+
+    private static let labels = Dictionary(
+        uniqueKeysWithValues: allCases.map { route in
+            let steps = route.pattern.map { isParameter($0) ? "/*" : "/\($0)" }
+            return (route, route == .gateway ? "push gateway" : route.family.prefix + steps.joined())
+        })
 
     static func isParameter(_ step: String) -> Bool { step.hasPrefix(":") }
 
-    func matches(_ segments: ArraySlice<String>) -> Bool {
-        guard segments.count >= pattern.count else { return false }
-        return zip(pattern, segments.suffix(pattern.count)).allSatisfy { Self.isParameter($0) || $0 == $1 }
+    /// Returns the first resource of a family whose pattern is the end of a path.
+    /// - Parameters:
+    ///   - family: The prefix of the family, without its slash.
+    ///   - segments: The segments of the path after the prefix.
+    /// - Returns: The resource; nil for an unknown one.
+    static func resource(below family: String, _ segments: ArraySlice<String>) -> Route? {
+        resourcePatterns.first { $0.prefix == family && $0.matches(segments) }?.route
+    }
+
+    /// The pattern of a resource, with what the search for a resource needs.
+    private struct ResourcePattern: Sendable {
+        let route: Route
+        /// The prefix of the family, without its slash.
+        let prefix: String
+        /// The segments; nil for a parameter.
+        let steps: [String?]
+
+        func matches(_ segments: ArraySlice<String>) -> Bool {
+            guard segments.count >= steps.count else { return false }
+            return zip(steps, segments.suffix(steps.count)).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+
+    private static let resourcePatterns = resources.map { route in
+        ResourcePattern(
+            route: route, prefix: String(route.family.prefix.dropFirst()),
+            steps: route.pattern.map { isParameter($0) ? nil : $0 })
     }
 }
 

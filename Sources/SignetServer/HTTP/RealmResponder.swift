@@ -58,9 +58,8 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
         let known = Self.metadataAddress(path)
         guard let below = (known ?? path).below(contextPath: contextPath) else { return "/" }
         context.path = String(below)
-        let families: [Route.Family] = [.health, .console, .pages, .admin]
-        let prefix = "/\(below.dropFirst().prefix { $0 != "/" })"
-        if let family = families.first(where: { $0.prefix == prefix }) {
+        let prefix = "/\(Substring(below.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }))"
+        if let family = Route.Family.withoutRealm.first(where: { $0.prefix == prefix }) {
             context.family = family
             context.route = family == .health ? .health : family == .pages ? .pages : nil
             return family.routerPath(below) ?? "/"
@@ -83,6 +82,7 @@ extension RealmResponder {
     ///
     /// A client asks for it at the well-known path with the path of the issuer after it (RFC 8414 section 3.1).
     private static func metadataAddress(_ path: String) -> String? {
+        guard path.hasPrefix("/.well-known/") else { return nil }
         let wellKnown = Route.authorizationServer.pattern.map { "/\($0)" }.joined()
         guard path.hasPrefix("\(wellKnown)/") else { return nil }
         return path.dropFirst(wellKnown.count) + wellKnown
@@ -90,6 +90,9 @@ extension RealmResponder {
 }
 
 extension Route.Family {
+    /// The families whose paths have no realm.
+    fileprivate static let withoutRealm: [Route.Family] = [.health, .console, .pages, .admin]
+
     /// Returns a path of the family for the router, which ignores empty segments; nil when they make the path an unknown one.
     fileprivate func routerPath(_ path: Substring) -> String? {
         switch self {

@@ -27,11 +27,12 @@ extension Route {
                 segments.append(segment)
             }
             if segments.last == "" { segments.removeLast() }
-            guard let prefix = segments.first.map({ "/\($0)" }), !segments.contains(""),
-                let route = resources.first(where: { $0.family.prefix == prefix && $0.matches(segments.dropFirst()) }),
-                let realm = Self.realm(segments.dropFirst().dropLast(route.pattern.count))
+            guard let prefix = segments.first, !segments.contains(""),
+                let route = resource(below: prefix, segments.dropFirst())
             else { return nil }
-            let arguments = zip(route.pattern, segments.suffix(route.pattern.count)).filter { isParameter($0.0) }.map(\.1)
+            let pattern = route.pattern
+            guard let realm = Self.realm(segments.dropFirst().dropLast(pattern.count)) else { return nil }
+            let arguments = zip(pattern, segments.suffix(pattern.count)).filter { isParameter($0.0) }.map(\.1)
             self.init(route, realm: realm == .root ? RealmPath(realmParameter ?? "/") : realm, arguments: arguments)
         }
 
