@@ -13,7 +13,7 @@ struct ClientConnection: Sendable {
     /// client in this process.
     let address: String?
     /// True when the other end of the connection is on this machine.
-    private let isFromHere: Bool
+    private var isFromHere: Bool { isInProcess || channel.remoteAddress.map { Self.isLoopback($0) } ?? false }
     /// The key for rate limits: an IPv4 address, or the network half of an IPv6 address.
     ///
     /// Nil for a client without an address.
@@ -29,7 +29,6 @@ struct ClientConnection: Sendable {
         let known = channel.remoteAddress?.ipAddress?.withoutMapping
         address = isInProcess ? nil : known ?? ""
         network = known.map { Self.network($0) }
-        isFromHere = isInProcess || channel.remoteAddress.map { Self.isLoopback($0) } ?? false
     }
 
     /// Returns an IPv4 address unchanged, and the first four groups of an IPv6 address.
@@ -73,6 +72,7 @@ extension String {
     /// other text unchanged.
     var withoutMapping: String {
         let prefix = "::ffff:"
+        guard utf8.first == UInt8(ascii: ":") else { return self }
         return lowercased().hasPrefix(prefix) && contains(".") ? String(dropFirst(prefix.count)) : self
     }
 }

@@ -26,6 +26,12 @@ final class MetricsRegistry: Sendable {
         var counts = [Int](repeating: 0, count: MetricsRegistry.bounds.count)
         var count = 0
         var sum = 0.0
+
+        mutating func observe(_ seconds: Double) {
+            if let index = MetricsRegistry.bounds.firstIndex(where: { seconds <= $0 }) { counts[index] += 1 }
+            count += 1
+            sum += seconds
+        }
     }
 
     private struct Content: Sendable {
@@ -48,13 +54,7 @@ final class MetricsRegistry: Sendable {
     func observe(_ name: String, _ labels: [(String, String)], _ duration: Duration) {
         let series = Series(name, labels)
         let seconds = duration / .seconds(1)
-        content.withLock { content in
-            var histogram = content.histograms[series] ?? Histogram()
-            if let index = Self.bounds.firstIndex(where: { seconds <= $0 }) { histogram.counts[index] += 1 }
-            histogram.count += 1
-            histogram.sum += seconds
-            content.histograms[series] = histogram
-        }
+        content.withLock { $0.histograms[series, default: Histogram()].observe(seconds) }
     }
 
     /// Writes all metrics.

@@ -8,7 +8,7 @@ struct RateLimitMiddleware: RouterMiddleware {
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         if let address = context.client.network, let kind = AddressRate.Kind(context.route, request),
-            let limit = server.configuration.rateLimits[keyPath: kind.limit]
+            let limit = kind.limit(in: server.configuration.rateLimits)
         {
             let now = server.clock.now
             let wait = server.rates.withLock { $0.take(AddressRate(kind: kind, address: address), limit, at: now) }
@@ -47,12 +47,12 @@ struct AddressRate: Sendable, Hashable {
             }
         }
 
-        var limit: any KeyPath<RateLimits, RateLimit?> & Sendable {
+        func limit(in limits: RateLimits) -> RateLimit? {
             switch self {
-            case .authenticate: \.authenticate
-            case .token: \.token
-            case .push: \.push
-            case .userCode: \.userCode
+            case .authenticate: limits.authenticate
+            case .token: limits.token
+            case .push: limits.push
+            case .userCode: limits.userCode
             }
         }
     }

@@ -14,15 +14,11 @@ struct TelemetryMiddleware: RouterMiddleware {
         let method = Self.methods.contains(request.method) ? request.method.rawValue : "_OTHER"
         let route = context.label
         let tracer = telemetry.tracer
-        var caller = ServiceContext.current ?? .topLevel
-        tracer.extract(request.headers, into: &caller, using: HeaderExtractor())
-        let response = try await tracer.withAnySpan("\(method) \(route)", context: caller, ofKind: .server) { span in
-            let response = try await next(request, context)
-            span.attributes["http.request.method"] = method
-            span.attributes["http.route"] = route
-            span.attributes["http.response.status_code"] = response.status.code
-            if response.status.kind == .serverError { span.setStatus(SpanStatus(code: .error)) }
-            return response
+        let response: Response
+        if tracer is NoOpTracer {
+            response = try await next(request, context)
+        } else {
+            response = try await traced(by: tracer, method, route, request, context, next)
         }
         let dimensions = [
             ("http.request.method", method), ("http.route", route),
@@ -30,6 +26,23 @@ struct TelemetryMiddleware: RouterMiddleware {
         ]
         telemetry.record(ContinuousClock.now - began, "http.server.request.duration", dimensions)
         return response
+    }
+
+    /// Answers a request within a span.
+    private func traced(
+        by tracer: any Tracer, _ method: String, _ route: String, _ request: Request, _ context: AppRequestContext,
+        _ next: NextResponder
+    ) async throws -> Response {
+        var caller = ServiceContext.current ?? .topLevel
+        tracer.extract(request.headers, into: &caller, using: HeaderExtractor())
+        return try await tracer.withAnySpan("\(method) \(route)", context: caller, ofKind: .server) { span in
+            let response = try await next(request, context)
+            span.attributes["http.request.method"] = method
+            span.attributes["http.route"] = route
+            span.attributes["http.response.status_code"] = response.status.code
+            if response.status.kind == .serverError { span.setStatus(SpanStatus(code: .error)) }
+            return response
+        }
     }
 
     /// The methods with their own label value.

@@ -9,7 +9,8 @@ struct LanguagePreferences: Sendable, Hashable {
     /// The query of the request, which may contain `ui_locales`.
     private var query: String?
     private let acceptLanguage: [String]
-    private let standard: LanguageTag
+    /// The tag of the configuration's language, which is read when a text is chosen.
+    private let standard: String
 
     /// Creates preferences.
     /// - Parameters:
@@ -18,7 +19,7 @@ struct LanguagePreferences: Sendable, Hashable {
     ///   - acceptLanguage: The values of the header `Accept-Language` (RFC 9110 section 12.5.4).
     ///   - standard: The language of the configuration, which comes last, before English.
     init(uiLocales: String = "", acceptLanguage: [String] = [], standard: LanguageTag = .english) {
-        (self.uiLocales, query, self.acceptLanguage, self.standard) = (uiLocales, nil, acceptLanguage, standard)
+        (self.uiLocales, query, self.acceptLanguage, self.standard) = (uiLocales, nil, acceptLanguage, standard.text)
     }
 
     /// Creates the preferences of a request, which is decoded when a text is chosen.
@@ -31,7 +32,7 @@ struct LanguagePreferences: Sendable, Hashable {
     ///   - configuration: The configuration, with the standard language.
     init(query: String?, acceptLanguage: [String], _ configuration: ServerConfiguration) {
         (uiLocales, self.query, self.acceptLanguage) = ("", query, acceptLanguage)
-        standard = LanguageTag(configuration.defaultLanguage) ?? .english
+        standard = configuration.defaultLanguage
     }
 
     /// Returns the preferences of a request with `ui_locales` in its body, in the place of the query.
@@ -51,7 +52,7 @@ struct LanguagePreferences: Sendable, Hashable {
                 FormCoding.value(of: "ui_locales", in: FormCoding.queryText(of: $0))
             }
         return Self.tags(uiLocales: asked ?? uiLocales) + Self.tags(accepted: acceptLanguage.joined(separator: ","))
-            + [standard, .english]
+            + [LanguageTag(standard) ?? .english, .english]
     }
 
     private static func tags(uiLocales text: String) -> [LanguageTag] {
