@@ -12,6 +12,12 @@ final class RecentRows: Sendable {
         let expiresAt: Int64
     }
 
+    /// A row that a batch has changed: its entry, or nil when the row was removed.
+    struct Change: Sendable {
+        let key: RowKey
+        let entry: Entry?
+    }
+
     /// The conditions under which the values are those of the stored rows.
     struct Validity: Sendable, Hashable {
         /// The number of rows that the store itself has removed (``RowStore/displacements``).
@@ -45,12 +51,12 @@ final class RecentRows: Sendable {
     /// Keeps the values of a committed batch.
     ///
     /// When there are too many, those that were written first are forgotten.
-    /// - Parameter changes: The entries of the rows; nil for a row that was removed.
-    func keep(_ changes: [RowKey: Entry?]) {
+    func keep(_ changes: [Change]) {
         state.withLock { state in
-            for (key, entry) in changes {
-                state.older[key] = nil
-                state.newer[key] = RowKind(rawValue: key.kind)?.isReadByNextRequest == true ? entry : nil
+            // Other kinds are never in it.
+            for change in changes where RowKind.readByNextRequest.contains(change.key.kind) {
+                state.older[change.key] = nil
+                state.newer[change.key] = change.entry
             }
             guard state.newer.count > Self.size / 2 else { return }
             (state.newer, state.older) = ([:], state.newer)
@@ -61,11 +67,7 @@ final class RecentRows: Sendable {
 }
 
 extension RowKind {
-    /// True when the next request of a login reads the row that the previous one wrote.
-    fileprivate var isReadByNextRequest: Bool {
-        switch self {
-        case .code, .grant, .guesses, .journey, .loginFlow, .session: true
-        default: false
-        }
-    }
+    /// The kinds whose rows the next request of a login reads after the previous one has written them.
+    fileprivate static let readByNextRequest = Set(
+        [RowKind.code, .grant, .guesses, .journey, .loginFlow, .session].map(\.rawValue))
 }

@@ -113,9 +113,11 @@ final class RowCache {
     }
 
     /// The changed rows with their values, for ``RecentRows``.
-    var changedValues: [RowKey: RecentRows.Entry?] {
-        slots.filter(\.value.isChanged).mapValues { slot in
-            slot.value.map { RecentRows.Entry(value: $0, group: slot.group, expiresAt: slot.expiresAt) }
+    var changedValues: [RecentRows.Change] {
+        slots.compactMap { key, slot in
+            guard slot.isChanged else { return nil }
+            let entry = slot.value.map { RecentRows.Entry(value: $0, group: slot.group, expiresAt: slot.expiresAt) }
+            return RecentRows.Change(key: key, entry: entry)
         }
     }
 

@@ -142,6 +142,7 @@ final class StateStore: Sendable {
     /// Opens the state if it is not open, and returns it.
     /// - Throws: `StoreError`.
     func open() async throws -> OpenState {
+        if let open = opening.withLock({ $0.result }) { return open }
         let task = opening.withLock { opening in
             let task = opening.task ?? Task { try await openOnce() }
             opening.task = task

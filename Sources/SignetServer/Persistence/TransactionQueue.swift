@@ -158,7 +158,7 @@ final class TransactionQueue: Sendable {
     private struct Outcome {
         var answers: [@Sendable () -> Void] = []
         /// The rows that the batch writes or removes.
-        var changed: [RowKey: RecentRows.Entry?] = [:]
+        var changed: [RecentRows.Change] = []
         var survivesPowerFailure = false
         var postponed: [(job: Job, work: PasswordMemory.Work)] = []
     }
@@ -178,7 +178,7 @@ final class TransactionQueue: Sendable {
 
     /// Records the changes of a committed batch.
     private func committed(_ outcome: Outcome) {
-        unreadableRows.forget(Array(outcome.changed.keys))
+        unreadableRows.forget(outcome.changed.lazy.map(\.key))
         if store.displacements != nil { recentRows.keep(outcome.changed) }
         counts.withLock { counts in
             counts.commits += 1

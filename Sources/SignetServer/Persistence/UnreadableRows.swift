@@ -42,7 +42,7 @@ final class UnreadableRows: Sendable {
     }
 
     /// Removes rows from the list that were overwritten or removed.
-    func forget(_ keys: [RowKey]) {
+    func forget(_ keys: some Sequence<RowKey>) {
         rows.withLock { rows in
             guard !rows.isEmpty else { return }
             for key in keys { rows[key] = nil }

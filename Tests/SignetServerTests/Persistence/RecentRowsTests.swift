@@ -11,18 +11,20 @@ import Testing
 struct RecentRowsTests {
     private static func key(_ number: Int, _ kind: RowKind = .session) -> RowKey { RowKey(kind, "row \(number)") }
 
-    private static func entry(_ text: String) -> RecentRows.Entry {
-        RecentRows.Entry(value: text, group: "", expiresAt: StoredRow.never)
+    /// Returns the change that writes a text to a row, or that removes the row.
+    private static func change(_ number: Int, _ text: String?, _ kind: RowKind = .session) -> RecentRows.Change {
+        let entry = text.map { RecentRows.Entry(value: $0, group: "", expiresAt: StoredRow.never) }
+        return RecentRows.Change(key: key(number, kind), entry: entry)
     }
 
     @Test("A written value is kept, and a removed one is not")
     func keepsWrittenValues() {
         let rows = RecentRows()
-        rows.keep([Self.key(1): Self.entry("one"), Self.key(2): Self.entry("two")])
-        rows.keep([Self.key(2): nil])
+        rows.keep([Self.change(1, "one"), Self.change(2, "two")])
+        rows.keep([Self.change(2, nil)])
         #expect(rows[Self.key(1)]?.value as? String == "one")
         #expect(rows[Self.key(2)] == nil)
-        rows.keep([Self.key(1, .server): Self.entry("settings")])
+        rows.keep([Self.change(1, "settings", .server)])
         #expect(rows[Self.key(1, .server)] == nil, "other servers may change it")
     }
 
@@ -30,7 +32,7 @@ struct RecentRowsTests {
     func limitsNumber() {
         let rows = RecentRows()
         let count = 3 * RecentRows.size
-        for number in 0..<count { rows.keep([Self.key(number): Self.entry("\(number)")]) }
+        for number in 0..<count { rows.keep([Self.change(number, "\(number)")]) }
         #expect(rows[Self.key(count - 1)] != nil && rows[Self.key(0)] == nil)
         let kept = (0..<count).count { rows[Self.key($0)] != nil }
         #expect(kept <= RecentRows.size)
@@ -39,11 +41,11 @@ struct RecentRowsTests {
     @Test("A value that was written again is the newer one, also when many others were written in between")
     func replacesOlderValue() {
         let rows = RecentRows()
-        rows.keep([Self.key(0): Self.entry("old")])
-        for number in 1...RecentRows.size / 2 { rows.keep([Self.key(number): Self.entry("other")]) }
-        rows.keep([Self.key(0): Self.entry("new")])
+        rows.keep([Self.change(0, "old")])
+        for number in 1...RecentRows.size / 2 { rows.keep([Self.change(number, "other")]) }
+        rows.keep([Self.change(0, "new")])
         #expect(rows[Self.key(0)]?.value as? String == "new")
-        rows.keep([Self.key(0): nil])
+        rows.keep([Self.change(0, nil)])
         #expect(rows[Self.key(0)] == nil)
     }
 
@@ -56,7 +58,7 @@ struct RecentRowsTests {
             RecentRows.Validity(displacements: 0, clock: AdjustableClock.Setting(shift: 60)),
         ] {
             rows.check(first)
-            rows.keep([Self.key(1): Self.entry("one")])
+            rows.keep([Self.change(1, "one")])
             rows.check(first)
             #expect(rows[Self.key(1)] != nil)
             rows.check(other)
