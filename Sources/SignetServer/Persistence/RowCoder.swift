@@ -90,7 +90,14 @@ struct RowCoder: Sendable {
     /// Returns the authenticated context of a row.
     ///
     /// The NUL separator is unambiguous because kinds do not contain it.
-    private static func context(_ key: RowKey) -> [UInt8] { Array(key.kind.utf8) + [0] + Array(key.name.utf8) }
+    private static func context(_ key: RowKey) -> [UInt8] {
+        var context: [UInt8] = []
+        context.reserveCapacity(key.kind.utf8.count + 1 + key.name.utf8.count)
+        context += key.kind.utf8
+        context.append(0)
+        context += key.name.utf8
+        return context
+    }
 }
 
 extension CodingUserInfoKey {

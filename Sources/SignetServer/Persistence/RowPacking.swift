@@ -62,29 +62,35 @@ enum RowPacking {
         return numbers
     }()
 
+    /// True for the bytes with which a phrase begins.
+    private static let firstBytes: [Bool] = {
+        var bytes = [Bool](repeating: false, count: 256)
+        for phrase in phrases { bytes[Int(phrase[0])] = true }
+        return bytes
+    }()
+
     /// Packs compact JSON.
-    static func pack(_ json: [UInt8]) -> [UInt8] {
+    static func pack(_ json: [UInt8]) -> [UInt8] { json.withUnsafeBufferPointer { pack($0) } }
+
+    private static func pack(_ json: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         guard !json.contains(where: { $0 < 0x20 }) else { return [Code.plain] + json }
+        let canBegin = Self.firstBytes
         var packed: [UInt8] = []
         packed.reserveCapacity(json.count)
         var index = 0
         while index < json.count {
             let byte = json[index]
-            if let number = phrase(in: json, at: index) {
+            if canBegin[Int(byte)], let number = phrase(in: json, at: index) {
                 append(phrase: number, to: &packed)
                 index += phrases[number].count
             } else if byte == UInt8(ascii: "\"") {
                 let end = endOfString(in: json, at: index)
-                if let hash = hash(in: json[index..<end]) {
-                    packed.append(Code.hash)
-                    packed += hash
-                } else {
-                    packed += json[index..<end]
-                }
+                let text = UnsafeBufferPointer(rebasing: json[index..<end])
+                if !append(hash: text, to: &packed) { packed.append(contentsOf: text) }
                 index = end
             } else if byte == UInt8(ascii: "-") || isDigit(byte) {
                 let end = json[index...].firstIndex { !isNumeric($0) } ?? json.count
-                append(number: json[index..<end], to: &packed)
+                append(number: UnsafeBufferPointer(rebasing: json[index..<end]), to: &packed)
                 index = end
             } else {
                 packed.append(byte)
@@ -129,12 +135,12 @@ enum RowPacking {
     private static func phrase(_ number: Int) -> [UInt8]? { phrases.indices.contains(number) ? phrases[number] : nil }
 
     /// Returns the number of the longest phrase at an index; nil for none.
-    private static func phrase(in json: [UInt8], at index: Int) -> Int? {
+    private static func phrase(in json: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
         guard index + 2 < json.count else { return nil }
         return byThird[Int(json[index + 2])].first { matches(phrases[$0], json, index) }
     }
 
-    private static func matches(_ phrase: [UInt8], _ json: [UInt8], _ index: Int) -> Bool {
+    private static func matches(_ phrase: [UInt8], _ json: UnsafeBufferPointer<UInt8>, _ index: Int) -> Bool {
         guard index + phrase.count <= json.count else { return false }
         for offset in phrase.indices where json[index + offset] != phrase[offset] { return false }
         return true
@@ -151,7 +157,7 @@ enum RowPacking {
     // MARK: Strings
 
     /// Returns the index after the string that begins at an index.
-    private static func endOfString(in json: [UInt8], at start: Int) -> Int {
+    private static func endOfString(in json: UnsafeBufferPointer<UInt8>, at start: Int) -> Int {
         var index = start + 1
         while index < json.count, json[index] != UInt8(ascii: "\"") {
             index += json[index] == UInt8(ascii: "\\") ? 2 : 1
@@ -159,23 +165,47 @@ enum RowPacking {
         return min(index + 1, json.count)
     }
 
-    /// Returns the bytes of a quoted base64url string of 43 characters; nil for another one.
-    private static func hash(in quoted: ArraySlice<UInt8>) -> [UInt8]? {
-        guard quoted.count == hashTextLength + 2 else { return nil }
-        let text = String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
-        guard let bytes = try? Base64.decode(text), bytes.count == hashLength, Base64.encode(bytes, as: .url) == text else {
-            return nil
+    /// Appends the bytes of a quoted base64url string of 43 characters; appends nothing, and returns false, for another text.
+    private static func append(hash quoted: UnsafeBufferPointer<UInt8>, to packed: inout [UInt8]) -> Bool {
+        guard quoted.count == hashTextLength + 2, quoted.last == UInt8(ascii: "\"") else { return false }
+        let start = packed.count
+        packed.append(Code.hash)
+        var (buffer, bits) = (UInt32(0), 0)
+        for character in quoted.dropFirst().dropLast() {
+            let value = values[Int(character)]
+            if value > 63 { break }
+            buffer = buffer << 6 | UInt32(value)
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            packed.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
         }
-        return bytes
+        // 43 characters have two bits more than 32 bytes.
+        if packed.count == start + 1 + hashLength, bits == 2, buffer & 3 == 0 { return true }
+        packed.removeSubrange(start...)
+        return false
     }
+
+    /// The value of each character of base64url; 0xFF for other characters.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        for (value, character) in alphabet.utf8.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
 
     // MARK: Numbers
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    private static func isNumeric(_ byte: UInt8) -> Bool { isDigit(byte) || "+-.eE".utf8.contains(byte) }
+    private static func isNumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: isDigit(byte)
+        }
+    }
 
-    private static func append(number digits: ArraySlice<UInt8>, to packed: inout [UInt8]) {
+    private static func append(number digits: UnsafeBufferPointer<UInt8>, to packed: inout [UInt8]) {
         guard digits.count >= minNumberLength else {
             packed += digits
             return

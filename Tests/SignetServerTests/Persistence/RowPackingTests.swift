@@ -53,6 +53,21 @@ struct RowPackingTests {
         #expect(RowPacking.unpack(bytes) == nil)
     }
 
+    private static let head = String(hash.dropLast())
+
+    /// A text, and the length of its packed form.
+    static let texts: [(text: String, length: Int)] = [
+        (hash, 33), ("\(head)B", 45), ("\(head)+", 45), ("\(hash)A", 46), (head, 44),
+        (String(repeating: "A", count: 43), 33), (String(repeating: "/", count: 43), 45),
+    ]
+
+    @Test("Only the base64url that 32 bytes are written as is packed as a hash", arguments: texts)
+    func packsHashes(text: String, length: Int) {
+        let json = Array("\"\(text)\"".utf8)
+        let packed = RowPacking.pack(json)
+        #expect(packed.count == length && RowPacking.unpack(packed) == json)
+    }
+
     @Test("A hash has 33 bytes, and a session less than half of its JSON")
     func isShort() throws {
         #expect(RowPacking.pack(Array("\"\(Self.hash)\"".utf8)).count == 33)
