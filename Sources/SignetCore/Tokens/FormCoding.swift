@@ -57,10 +57,13 @@ package enum FormCoding {
     /// - Returns: The value of the first field with this name; nil for an absent field.
     package static func value(of name: String, in query: some StringProtocol) -> String? {
         var found: String?
-        forEachField(of: query) { key, value in
-            guard text(key) == name else { return true }
-            found = text(value)
-            return false
+        var wanted = name
+        wanted.withUTF8 { wanted in
+            forEachField(of: query) { key, value in
+                guard isEqual(key, wanted) else { return true }
+                found = text(value)
+                return false
+            }
         }
         return found
     }
@@ -102,6 +105,12 @@ package enum FormCoding {
                 guard body(name, field[name.endIndex...].dropFirst()) else { return }
             }
         }
+    }
+
+    /// Returns true when a name as it is written is another name; a name with escapes is decoded.
+    private static func isEqual(_ written: Bytes, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        let hasEscapes = written.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        return hasEscapes ? text(written).utf8.elementsEqual(name) : written.elementsEqual(name)
     }
 
     private static func text(_ bytes: Bytes) -> String {
