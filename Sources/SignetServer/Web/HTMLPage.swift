@@ -24,17 +24,19 @@ struct HTMLPage: Sendable {
 
     /// Returns the page as an HTTP response.
     func response(at server: ServerContext) -> Response {
-        let configuration = server.configuration
-        let bytes = Array(Markup.document(document(server.contextPath, configuration)).utf8)
+        let settings = server.holder.current.settings
+        let bytes = Array(Markup.document(document(server.contextPath, settings)).utf8)
         var fields = headers
         fields[.cacheControl] = "no-store"
-        let images = [configuration.logo, clientLogo].compactMap { $0.flatMap(PageImage.source) }
+        let images = [settings.configuration.logo, clientLogo].compactMap { $0.flatMap(PageImage.source) }
         fields.setPageSecurity(formTargets: formTargets, referrerPolicy: referrerPolicy, images: images)
         return Response(bytes, type: "text/html; charset=UTF-8", status, headers: fields)
     }
 
-    private func document(_ contextPath: String, _ configuration: ServerConfiguration) -> Markup {
-        let issuer = configuration.issuer
+    private func document(_ contextPath: String, _ settings: SharedSettings) -> Markup {
+        let (issuer, logo, accent) = (
+            settings.configuration.issuer, settings.configuration.logo, settings.configuration.accentColor
+        )
         let language = PageLanguage.current
         return tag("html", ["lang": language.tag.text, "dir": language.tag.isRightToLeft ? "rtl" : nil]) {
             tag("head") {
@@ -43,8 +45,8 @@ struct HTMLPage: Sendable {
                 void("meta", ["name": "color-scheme", "content": "light dark"])
                 tag("title") { "\(title) · \(issuer)" }
                 void("link", ["rel": "stylesheet", "href": PageAsset.style.path(below: contextPath)])
-                if let color = configuration.accentColor {
-                    void("link", ["rel": "stylesheet", "href": "\(contextPath)/XUI/colors.css?v=\(color.percentEncoded())"])
+                if let accent {
+                    void("link", ["rel": "stylesheet", "href": "\(contextPath)/XUI/colors.css?v=\(accent.percentEncoded())"])
                 }
                 void("link", ["rel": "icon", "type": "image/svg+xml", "href": PageAsset.icon.path(below: contextPath)])
                 tag("script", ["src": PageAsset.script.path(below: contextPath), "defer": ""])
@@ -55,7 +57,7 @@ struct HTMLPage: Sendable {
             tag("body") {
                 tag("header") {
                     // The alternative text is empty because the name is next to the image.
-                    if let logo = configuration.logo {
+                    if let logo {
                         void("img", ["src": logo, "alt": "", "class": "logo"])
                     } else {
                         void("img", ["src": PageAsset.icon.path(below: contextPath), "alt": "", "width": "28", "height": "28"])

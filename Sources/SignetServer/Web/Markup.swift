@@ -15,7 +15,13 @@ struct Markup: Sendable, Hashable {
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
     /// Joins markup.
-    static func joined(_ parts: [Markup]) -> Markup { Markup(html: parts.map(\.html).joined()) }
+    static func joined(_ parts: [Markup]) -> Markup {
+        if parts.count == 1 { return parts[0] }
+        var html = ""
+        html.reserveCapacity(parts.reduce(0) { $0 + $1.html.utf8.count })
+        for part in parts { html += part.html }
+        return Markup(html: html)
+    }
 
     /// Creates markup from a part of other markup.
     static func xml(_ html: some StringProtocol) -> Markup { Markup(html: String(html)) }
@@ -34,7 +40,12 @@ extension Markup {
 
         init(dictionaryLiteral elements: (StaticString, String?)...) {
             for case (let name, let value?) in elements {
-                html += value.isEmpty ? " \(name)" : " \(name)=\"\(value.escapedForHTML)\""
+                html += " "
+                html += name.text
+                if value.isEmpty { continue }
+                html += "=\""
+                html += value.escapedForHTML
+                html += "\""
             }
         }
 
@@ -69,12 +80,23 @@ enum MarkupBuilder {
 func tag(
     _ name: StaticString, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup = { .nothing }
 ) -> Markup {
-    Markup(html: "<\(name)\(attributes.html)>\(content().html)</\(name)>")
+    let (name, content) = (name.text, content().html)
+    var html = ""
+    html.reserveCapacity(2 * name.utf8.count + attributes.html.utf8.count + content.utf8.count + 5)
+    html += "<"
+    html += name
+    html += attributes.html
+    html += ">"
+    html += content
+    html += "</"
+    html += name
+    html += ">"
+    return Markup(html: html)
 }
 
 /// Creates a void element, which never has content.
 func void(_ name: StaticString, _ attributes: Markup.Attributes = [:]) -> Markup {
-    Markup(html: "<\(name)\(attributes.html)>")
+    Markup(html: "<" + name.text + attributes.html + ">")
 }
 
 /// Creates a data block: a `script` element with text for programs, which browsers neither show nor run.
@@ -83,6 +105,11 @@ func void(_ name: StaticString, _ attributes: Markup.Attributes = [:]) -> Markup
 /// string literals only.
 func dataBlock(_ text: String) -> Markup {
     Markup(html: "<script type=\"text/plain\">\(text.replacing("<", with: "\\u003C"))</script>")
+}
+
+extension StaticString {
+    /// The text as a string, which has no memory of its own when it is as short as most names.
+    fileprivate var text: String { withUTF8Buffer { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension String {
