@@ -4,27 +4,31 @@ import SignetCore
 
 /// Reads, sets and expires the cookie with the session token.
 struct SessionCookie: Sendable {
-    let name: String
-    private let attributes: String
-    /// The attributes of a cookie without a secret.
-    private let plainAttributes: String
+    private let time: RequestTime
     /// True when clients use https.
     let isSecure: Bool
-    /// True when the cookie is `Secure`.
-    let hasSecure: Bool
 
     init(_ time: RequestTime) {
-        let configuration = time.configuration
-        isSecure = time.baseURL.lowercased().hasPrefix("https:")
-        name = configuration.cookieName
-        let path = "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")
-        let sameSite = "; SameSite=\(configuration.cookieSameSite.rawValue)"
-        // Browsers refuse a cookie for other sites that is not Secure. On loopback they accept Secure over http.
-        hasSecure = isSecure || configuration.cookieSameSite == .none
-        let security = hasSecure ? "; Secure" : ""
-        attributes = path + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + sameSite + security
-        plainAttributes = path + sameSite + security
+        self.time = time
+        isSecure = time.baseURL.prefix("https:".count).lowercased() == "https:"
     }
+
+    var name: String { time.configuration.cookieName }
+
+    /// True when the cookie is `Secure`.
+    ///
+    /// Browsers refuse a cookie for other sites that is not Secure. On loopback they accept Secure over http.
+    var hasSecure: Bool { isSecure || time.configuration.cookieSameSite == .none }
+
+    private var attributes: String {
+        path + (time.configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + sameSite + (hasSecure ? "; Secure" : "")
+    }
+
+    /// The attributes of a cookie without a secret.
+    private var plainAttributes: String { path + sameSite + (hasSecure ? "; Secure" : "") }
+
+    private var path: String { "; Path=/" + (time.configuration.cookieDomain.map { "; Domain=\($0)" } ?? "") }
+    private var sameSite: String { "; SameSite=\(time.configuration.cookieSameSite.rawValue)" }
 
     private var security: String { isSecure ? "; Secure" : "" }
 
