@@ -116,10 +116,14 @@ protocol RowStore: Sendable {
     /// The number of rows that the store itself has removed before they expired, because their kind was full; nil when other
     /// processes also change the rows.
     var displacements: Int? { get }
+
+    /// True when a transaction waits neither for a disk nor for another process, so that it may run on any thread.
+    var isImmediate: Bool { get }
 }
 
 extension RowStore {
     var displacements: Int? { nil }
+    var isImmediate: Bool { false }
 
     func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void) {}
 }

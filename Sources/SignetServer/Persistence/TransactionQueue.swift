@@ -3,7 +3,8 @@ import Foundation
 import SignetCore
 import SignetStorage
 
-/// Runs the transactions of a server one after another on a dedicated queue.
+/// Runs the transactions of a server one after another on a dedicated queue, or on the threads of their callers when the store has
+/// its rows in memory: to wake another thread takes longer than such a transaction.
 ///
 /// The transactions that have accumulated form a batch, which is made durable as a whole. The callers get their results only
 /// after that, so a confirmed result is never lost, and the server waits for the disk only once for each batch.
@@ -38,6 +39,11 @@ final class TransactionQueue: Sendable {
         var entries: [Entry] = []
         var isRunning = false
 
+        /// True when the next entry is an exclusive operation.
+        var beginsWithExclusive: Bool {
+            if case .exclusive? = entries.first { true } else { false }
+        }
+
         /// Removes and returns the next entries: a single exclusive operation, or the transactions before the next one, at most
         /// `limit`.
         mutating func next(limit: Int) -> (batch: [Job], exclusive: (@Sendable () -> Void)?) {
@@ -53,6 +59,8 @@ final class TransactionQueue: Sendable {
 
     /// The maximum number of transactions in a batch.
     static let batchSize = 256
+    /// The maximum number of batches that the thread of a caller runs; the queue runs those that still wait.
+    private static let maxOwnBatches = 8
     /// The maximum number of times that a transaction can be postponed for a slow computation.
     static let maxDelays = 64
 
@@ -102,7 +110,7 @@ final class TransactionQueue: Sendable {
     ///   changed then.
     func run<R: Sendable>(_ body: @escaping @Sendable (RowCache) throws -> (R, signals: [String])) async throws -> R {
         let result = await withCheckedContinuation { continuation in
-            submit(body) { continuation.resume(returning: $0) }
+            enqueue(Self.job(body) { continuation.resume(returning: $0) }, mayRunHere: true)
         }
         return try result.get()
     }
@@ -118,38 +126,57 @@ final class TransactionQueue: Sendable {
         _ body: @escaping @Sendable (RowCache) throws -> (R, signals: [String]),
         done: @escaping @Sendable (Result<R, any Error>) -> Void
     ) {
-        enqueue(
-            .transaction(
-                Job(
-                    attempt: { transaction in
-                        let (value, signals) = try body(transaction)
-                        return Completion(signals: signals) { done(.success(value)) }
-                    },
-                    fail: { done(.failure($0)) })))
+        enqueue(Self.job(body, done: done))
     }
 
-    private func enqueue(_ entry: Entry) {
+    private static func job<R: Sendable>(
+        _ body: @escaping @Sendable (RowCache) throws -> (R, signals: [String]),
+        done: @escaping @Sendable (Result<R, any Error>) -> Void
+    ) -> Entry {
+        .transaction(
+            Job(
+                attempt: { transaction in
+                    let (value, signals) = try body(transaction)
+                    return Completion(signals: signals) { done(.success(value)) }
+                },
+                fail: { done(.failure($0)) }))
+    }
+
+    /// Adds an entry, and begins to run the entries unless another thread does.
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - mayRunHere: True for a caller that holds no lock.
+    private func enqueue(_ entry: Entry, mayRunHere: Bool = false) {
         let begins = waiting.withLock { waiting in
             waiting.entries.append(entry)
             defer { waiting.isRunning = true }
             return !waiting.isRunning
         }
-        if begins { queue.async { self.drain() } }
+        guard begins else { return }
+        if mayRunHere, store.isImmediate, drain(here: true) { return }
+        queue.async { _ = self.drain(here: false) }
     }
 
-    private func drain() {
+    /// Runs the entries that wait.
+    /// - Parameter isHere: True on the thread of a caller, which runs a few batches of transactions only.
+    /// - Returns: True when no entry waits any more, so that the next one begins anew.
+    private func drain(here isHere: Bool) -> Bool {
+        var batches = 0
         while true {
-            let (batch, exclusive) = waiting.withLock { waiting in
+            let next = waiting.withLock { waiting -> (batch: [Job], exclusive: (@Sendable () -> Void)?)? in
+                if isHere, waiting.beginsWithExclusive || batches == Self.maxOwnBatches { return nil }
                 let next = waiting.next(limit: Self.batchSize)
                 if next.batch.isEmpty, next.exclusive == nil { waiting.isRunning = false }
                 return next
             }
-            if let exclusive {
+            guard let next else { return false }
+            if let exclusive = next.exclusive {
                 exclusive()
-            } else if batch.isEmpty {
-                return
+            } else if next.batch.isEmpty {
+                return true
             } else {
-                run(batch)
+                run(next.batch)
+                batches += 1
             }
         }
     }

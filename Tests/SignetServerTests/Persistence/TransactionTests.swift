@@ -173,6 +173,28 @@ struct TransactionTests {
         }
     }
 
+    @Test("A transaction on rows in memory runs at once in the task of its caller, and other work on the queue")
+    func runsInTaskOfCaller() async throws {
+        let language = PageLanguage(tag: try #require(LanguageTag("de")), texts: [:])
+        let engine = TransactionQueue(MemoryRows(), RowCoder(StateLocation.key), clock: AdjustableClock(ManualClock()))
+        // A value of the task is only seen inside of it.
+        let (transaction, exclusive) = try await PageLanguage.$current.withValue(language) {
+            let transaction = try await engine.run { rows in
+                rows.put("new", RowKey(kind: "k", name: "n"))
+                return (PageLanguage.current.tag.text, [])
+            }
+            let exclusive = try await engine.exclusively { (_, _) throws(StoreError) in
+                (PageLanguage.current.tag.text, RowChanges())
+            }
+            return (transaction, exclusive)
+        }
+        #expect(transaction == "de" && exclusive == "en")
+        let value = try await engine.run { rows in
+            ((try rows.value(RowKey(kind: "k", name: "n")) as RowCache.Present<String>?)?.value, [])
+        }
+        #expect(value == "new" && engine.writes.commits == 1)
+    }
+
     @Test("The lasting effects of a refusal survive a restart", arguments: StateKind.persistent)
     func refusalEffectsSurviveRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { location in

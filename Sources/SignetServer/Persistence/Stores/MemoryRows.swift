@@ -63,6 +63,7 @@ final class MemoryRows: RowStore {
     func close() {}
 
     var displacements: Int? { displaced.withLock { $0 } }
+    var isImmediate: Bool { true }
 }
 
 extension MemoryRows: RowReader {
