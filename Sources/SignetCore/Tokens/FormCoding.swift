@@ -41,10 +41,20 @@ package enum FormCoding {
     ///
     /// Of two fields with the same name the first counts. Invalid escapes are kept as they are.
     package static func decode(_ query: some StringProtocol) -> [String: String] {
+        decode(query) { _ in true }
+    }
+
+    /// Decodes the fields of a query, as ``decode(_:)`` does, but not all values.
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - isWanted: Returns true for the name of a field whose value is decoded.
+    /// - Returns: The values by name. A value that is not decoded is a space, or empty if the field has none.
+    package static func decode(_ query: some StringProtocol, valuesOf isWanted: (String) -> Bool) -> [String: String] {
         var fields: [String: String] = [:]
         forEachField(of: query) { name, value in
             let key = text(name)
-            if fields[key] == nil { fields[key] = text(value) }
+            guard fields[key] == nil else { return true }
+            fields[key] = value.isEmpty ? "" : isWanted(key) ? text(value) : " "
             return true
         }
         return fields

@@ -70,7 +70,7 @@ extension JourneyStart {
     init(_ request: Request, realm: RealmPath, _ configuration: ServerConfiguration) throws(APIError) {
         self.init(
             realm: realm, tree: request.query("authIndexValue"), indexType: request.query("authIndexType") ?? "service",
-            noSession: request.flag("noSession"), userAgent: request.header("user-agent").map { String($0.prefix(256)) },
+            noSession: request.flag("noSession"), userAgent: request.header("user-agent").map { $0.limited(to: 256) },
             isForced: request.flag("ForceAuth"), sessionTokens: request.sessionTokens(configuration.cookieName),
             destinations: request.destinations)
         switch indexType {

@@ -37,7 +37,8 @@ final class RequestLogContext: Sendable {
     /// Logs the parameters of a query.
     func update(query: String) {
         guard !query.isEmpty else { return }
-        update(FormCoding.decode(query).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+        let fields = FormCoding.decode(query) { Self.open.contains($0) || $0 == "authIndexValue" }
+        update(fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
     /// Logs the parameters of a form or a query.
@@ -98,12 +99,12 @@ extension RequestLog {
     ) {
         log.update(query: request.uri.query ?? "")
         var record = log.all
-        let agent = request.headers[.userAgent].map { String($0.prefix(Self.maxAgentLength)) }
+        let agent = request.headers[.userAgent].map { $0.limited(to: Self.maxAgentLength) }
         record.client.userAgent = agent
         let entry = RequestLogEntry.Request(
-            method: String(method.rawValue.prefix(Self.maxMethodLength)), path: String(path.prefix(Self.maxPathLength)),
+            method: method.rawValue.limited(to: Self.maxMethodLength), path: path.limited(to: Self.maxPathLength),
             resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
-            parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.maxPathLength)) },
+            parameters: record.parameters, problem: record.problem.map { $0.limited(to: Self.maxPathLength) },
             client: record.client)
         add(.request(entry), at: date, faults: record.faults)
     }
@@ -123,7 +124,7 @@ extension RequestLog {
     func add(connectionProblem problem: String, at date: Date) {
         let entry = RequestLogEntry.Request(
             method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil, status: 0,
-            duration: .zero, parameters: [], problem: String(problem.prefix(Self.maxPathLength)), client: RequestLogEntry.Client()
+            duration: .zero, parameters: [], problem: problem.limited(to: Self.maxPathLength), client: RequestLogEntry.Client()
         )
         add(.request(entry), at: date)
     }

@@ -175,7 +175,7 @@ struct LoginController: Sendable {
         let cookie = SessionCookie(server.time)
         let answer = LoginAnswer(
             flow: id, page: page, browsers: request.loginCookies(of: id, cookie), form: form,
-            userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
+            userAgent: request.header("user-agent").map { $0.limited(to: 256) }, address: context.client.network,
             devices: request.deviceCookies(cookie))
         let received = JourneyRequest(request, context.client)
         let tokens = request.sessionTokens(server.configuration.cookieName)

@@ -17,6 +17,15 @@ struct FormCodingTests {
         #expect(FormCoding.decode("x\(query)".dropFirst()) == fields)
     }
 
+    @Test("The values that are not wanted are not decoded, and are only empty or not", arguments: queries)
+    func decodesWantedValues(query: String, fields: [String: String]) {
+        let found = FormCoding.decode(query) { $0 == "a" }
+        #expect(found.keys == fields.keys && found["a"] == fields["a"])
+        let others = found.filter { $0.key != "a" }
+        let areHidden = others.allSatisfy { $0.value == (fields[$0.key] == "" ? "" : " ") }
+        #expect(areHidden)
+    }
+
     @Test("One field of a query has the value that it has among all fields", arguments: queries)
     func decodesOneField(query: String, fields: [String: String]) {
         for (name, value) in fields { #expect(FormCoding.value(of: name, in: query) == value) }

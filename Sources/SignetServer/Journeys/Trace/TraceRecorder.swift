@@ -108,7 +108,7 @@ extension ServerTransaction {
 
     private func traceClient(_ startAgent: String?) -> RequestLogEntry.Client {
         var client = RequestLogEntry.Client()
-        client.userAgent = request?.header("user-agent").map { String($0.prefix(128)) } ?? startAgent
+        client.userAgent = request?.header("user-agent").map { $0.limited(to: 128) } ?? startAgent
         client.address = request?.address
         return client
     }
