@@ -18,7 +18,10 @@ extension TokenHash: RowName {
 }
 
 extension UserKey: RowName {
-    var rowName: String { "\(realm.description.utf8.count) \(realm)\(name)" }
+    var rowName: String {
+        let path = realm.description
+        return String(path.utf8.count) + " " + path + name
+    }
 }
 
 /// A table of values by key, in the view of one transaction (``RowCache``).

@@ -17,7 +17,7 @@ struct RealmPath: Codable, Sendable, Hashable, CustomStringConvertible {
 
     static let root = RealmPath(names: [])
 
-    var description: String { "/" + names.joined(separator: "/") }
+    var description: String { names.isEmpty ? "/" : "/" + names.joined(separator: "/") }
 
     /// The realm as part of a URL path: empty for the top-level realm, `/alpha` below it.
     var urlPath: String { names.map { "/\($0.percentEncoded())" }.joined() }

@@ -13,11 +13,16 @@ struct UserKey: Codable, Sendable, Hashable {
     let realm: RealmPath
     let name: String
 
-    static func == (one: UserKey, other: UserKey) -> Bool { one.rowName.utf8.elementsEqual(other.rowName.utf8) }
+    static func == (one: UserKey, other: UserKey) -> Bool {
+        guard one.name.utf8.elementsEqual(other.name.utf8) else { return false }
+        if one.realm.names.isEmpty, other.realm.names.isEmpty { return true }
+        return one.realm.description.utf8.elementsEqual(other.realm.description.utf8)
+    }
 
+    /// Hashes the name only, because few users of different realms have the same one.
     func hash(into hasher: inout Hasher) {
-        var text = rowName
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        var name = name
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
