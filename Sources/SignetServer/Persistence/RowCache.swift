@@ -281,7 +281,11 @@ final class RowCache {
         if let recent = recentRows?[key] {
             return Slot(value: recent.value, group: recent.group, expiresAt: recent.expiresAt)
         }
-        guard let row = try reader.row(key) else { return Slot() }
+        if recentRows?.isAbsent(key) == true { return Slot() }
+        guard let row = try reader.row(key) else {
+            recentRows?.keepAbsent(key)
+            return Slot()
+        }
         return Slot(value: try coder.value(Value.self, of: row.bytes, for: key), group: row.group, expiresAt: row.expiresAt)
     }
 

@@ -28,6 +28,39 @@ struct RecentRowsTests {
         #expect(rows[Self.key(1, .server)] == nil, "other servers may change it")
     }
 
+    @Test("A row that does not exist is kept as absent until it is written, if each login looks for it")
+    func keepsAbsentRows() {
+        let rows = RecentRows()
+        let (changed, session) = (Self.key(1, .changedUser), Self.key(1))
+        rows.keepAbsent(changed)
+        rows.keepAbsent(session)
+        #expect(rows.isAbsent(changed) && !rows.isAbsent(session))
+        rows.keep([Self.change(1, nil, .changedUser)])
+        #expect(rows.isAbsent(changed))
+        rows.keep([Self.change(1, "locked", .changedUser)])
+        #expect(!rows.isAbsent(changed))
+        rows.keepAbsent(changed)
+        rows.forgetAll()
+        #expect(!rows.isAbsent(changed))
+        for number in 0..<3 * RecentRows.size { rows.keepAbsent(Self.key(number, .lockout)) }
+        let kept = (0..<3 * RecentRows.size).count { rows.isAbsent(Self.key($0, .lockout)) }
+        #expect(kept <= RecentRows.size && rows.isAbsent(Self.key(3 * RecentRows.size - 1, .lockout)))
+    }
+
+    @Test("A change of a user is seen after a login that found none", arguments: [StateKind.memory, .file])
+    func seesChangeAfterLogin(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { location in
+            try await location.server { server in
+                let first = try await server.logIn("Login")
+                #expect(first.isLoggedIn)
+                let isKnown = try await server.devServer.setLocked(true, "mira")
+                #expect(isKnown)
+                let locked = try await server.logIn("Login")
+                #expect(!locked.isLoggedIn)
+            }
+        }
+    }
+
     @Test("The number of values is limited, and the newest ones are kept")
     func limitsNumber() {
         let rows = RecentRows()
