@@ -109,7 +109,7 @@ struct TokenStore {
             let refreshScopes = client.refreshTokens != .none ? grant.scopes : nil
             return .success(try issue(grant, grant.scopes, to: client, refreshScopes: refreshScopes, isFirst: true))
         }
-        return .success(try issueFirst(grant, to: client, code: code))
+        return .success(issueFirst(grant, to: client, code: code))
     }
 
     // MARK: Refresh tokens
@@ -181,7 +181,7 @@ struct TokenStore {
     }
 
     /// Issues the first tokens of a grant, and stores them together with it.
-    private mutating func issueFirst(_ grant: Grant, to client: RegisteredClient, code: TokenHash?) throws -> IssuedTokens {
+    private mutating func issueFirst(_ grant: Grant, to client: RegisteredClient, code: TokenHash?) -> IssuedTokens {
         let lifetimes = client.lifetimes(time)
         let (access, refresh) = (GrantToken.new(of: grant.id), GrantToken.new(of: grant.id))
         let keepsTokens = client.refreshTokens != .none
@@ -191,7 +191,9 @@ struct TokenStore {
         grant.first = FirstTokens(
             code: code, access: TokenHash(access), accessEnd: accessEnd, issuedAt: now,
             refresh: keepsTokens ? TokenHash(refresh) : nil, refreshEnd: keepsTokens ? refreshEnd : nil)
-        try save(grant, of: client, until: keepsTokens ? max(accessEnd, refreshEnd) : accessEnd)
+        // A grant gets its first tokens once, and has no row before.
+        grants.insert(
+            grant, for: grant.id, group: group(of: grant, client), until: keepsTokens ? max(accessEnd, refreshEnd) : accessEnd)
         return IssuedTokens(
             grant: grant, scopes: grant.scopes, accessToken: access, refreshToken: keepsTokens ? refresh : nil,
             lifetime: lifetimes.accessToken, isFirst: true)
@@ -199,9 +201,12 @@ struct TokenStore {
 
     /// Stores a grant, at least until a time.
     private mutating func save(_ grant: Grant, of client: RegisteredClient, until end: Date) throws {
-        // The group is for ``revokeTokens(of:)``.
-        let group = client.backchannelLogoutURI != nil && !grant.isOffline ? grant.session.text : ""
-        try grants.extend(grant, for: grant.id, group: group, until: end)
+        try grants.extend(grant, for: grant.id, group: group(of: grant, client), until: end)
+    }
+
+    /// Returns the group of a grant's row, for ``revokeTokens(of:)``.
+    private func group(of grant: Grant, _ client: RegisteredClient) -> String {
+        client.backchannelLogoutURI != nil && !grant.isOffline ? grant.session.text : ""
     }
 
     private mutating func issue(
