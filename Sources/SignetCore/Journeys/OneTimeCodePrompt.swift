@@ -4,6 +4,8 @@ extension StringProtocol {
     ///
     /// Servers ask for codes in callbacks for names, passwords and texts, so the prompt is the only indication.
     package var asksForOneTimeCode: Bool {
+        // Most pages ask for these, and to read a text takes far longer.
+        if self == "User Name" || self == "Password" { return false }
         let text = lowercased()
         let letters = text.filter { $0.isLetter || $0.isNumber }
         if ["code", "onetime", "einmal"].contains(where: { letters.contains($0) }) { return true }

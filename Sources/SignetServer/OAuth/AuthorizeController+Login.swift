@@ -51,9 +51,9 @@ extension AuthorizeController {
     /// Returns the parameters and the realm of the authorization request at a path of this server; nil for other paths.
     private static func request(at location: String, _ time: RequestTime) -> (Parameters, RealmPath)? {
         guard let path = location.below(contextPath: time.configuration.normalContextPath) else { return nil }
-        let parts = path.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let parameters = try? Parameters(parts[1]),
-            let address = Route.Address(path: parts[0], realmParameter: parameters["realm"]), address.route == .authorize
+        let parts = AddressParts(path)
+        guard let parameters = parts.query.flatMap({ try? Parameters($0) }),
+            let address = Route.Address(path: parts.path, realmParameter: parameters["realm"]), address.route == .authorize
         else { return nil }
         return (parameters, address.realm)
     }

@@ -91,11 +91,10 @@ extension Request {
 
     /// Returns the cookies whose name `isWanted` accepts, in order.
     func cookies(_ isWanted: (Substring) -> Bool) -> [(name: String, value: String)] {
-        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
-            let name = parts[0].trimming(" \t")
-            return isWanted(name) ? (String(name), String(parts[1].trimming(" \t\""))) : nil
+        headers[values: .cookie].flatMap { $0.fields(separatedBy: UInt8(ascii: ";")) }.compactMap { pair in
+            guard let (before, after) = pair.halves(at: UInt8(ascii: "=")) else { return nil }
+            let name = before.trimming(" \t")
+            return isWanted(name) ? (String(name), String(after.trimming(" \t\""))) : nil
         }
     }
 }

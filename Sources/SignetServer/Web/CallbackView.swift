@@ -29,7 +29,10 @@ struct CallbackView: Sendable {
     /// True when the callback asks for a password.
     ///
     /// KBA Verification uses the same callback for security questions, with the question as its prompt.
-    var asksPassword: Bool { callback.type == "PasswordCallback" && code == nil && prompt.lowercased().contains("password") }
+    var asksPassword: Bool {
+        guard callback.type == "PasswordCallback", code == nil else { return false }
+        return prompt == "Password" || prompt.lowercased().contains("password")
+    }
     var asksQuestion: Bool { callback.type == "PasswordCallback" && code == nil && !asksPassword }
 
     /// The messages about policies that the value does not comply with.

@@ -271,8 +271,8 @@ extension Request {
     fileprivate func knownQuery(without excluded: Substring = "") throws(APIError) -> String {
         var names: Set<Substring> = [excluded]
         var fields: [Substring] = []
-        for field in (uri.query ?? "").split(separator: "&") {
-            let name = field.prefix { $0 != "=" }
+        for field in (uri.query ?? "").fields(separatedBy: UInt8(ascii: "&")) {
+            let name = field.halves(at: UInt8(ascii: "="))?.before ?? field
             guard Self.loginParameters.contains(String(name)), names.insert(name).inserted else { continue }
             guard field.utf8.count <= (name == "goto" ? 8192 : 1024) else {
                 throw APIError(.badRequest, "The parameter \(name) is too long.")

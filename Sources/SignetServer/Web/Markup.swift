@@ -27,7 +27,9 @@ struct Markup: Sendable, Hashable {
     static func xml(_ html: some StringProtocol) -> Markup { Markup(html: String(html)) }
 
     /// True when the markup is empty or contains only hidden inputs.
-    var isInvisible: Bool { html.split(separator: "<").allSatisfy { $0.hasPrefix("input type=\"hidden\"") } }
+    var isInvisible: Bool {
+        html.utf8.split(separator: UInt8(ascii: "<")).allSatisfy { $0.starts(with: "input type=\"hidden\"".utf8) }
+    }
 
     /// Returns a complete HTML document.
     static func document(_ content: Markup) -> String { "<!doctype html>\n\(content.html)\n" }

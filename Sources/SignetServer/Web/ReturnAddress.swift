@@ -25,9 +25,9 @@ struct ReturnAddress: Codable, Sendable, Hashable {
             return
         }
         guard let below = path.below(contextPath: tx.time.configuration.normalContextPath) else { return nil }
-        let parts = below.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let parameters = parts.count == 2 ? try? Parameters(parts[1]) : nil
-        guard let address = Route.Address(path: parts[0], realmParameter: parameters?["realm"]),
+        let parts = AddressParts(below)
+        let parameters = parts.query.flatMap { try? Parameters($0) }
+        guard let address = Route.Address(path: parts.path, realmParameter: parameters?["realm"]),
             [.authorize, .deviceUser].contains(address.route), realms.contains(address.realm)
         else { return nil }
         location = path
@@ -64,6 +64,6 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         let context = time.configuration.normalContextPath
         if text.hasPrefix("\(context)/"), !text.hasPrefix("//") { return text }
         guard text.hasPrefix("\(time.baseURL)/") else { return nil }
-        return context + text.dropFirst(time.baseURL.count)
+        return context + text[text.utf8.index(text.startIndex, offsetBy: time.baseURL.utf8.count)...]
     }
 }
