@@ -91,8 +91,9 @@ extension JSONWriter {
 
     /// Returns the members in the order of their names, each name once.
     private static func sorted(_ members: [(name: String, part: JSONPart)]) -> [(name: String, part: JSONPart)] {
+        if members.count < 2 { return members }
         let sorted = members.sorted { $0.name < $1.name }
-        guard zip(sorted, sorted.dropFirst()).contains(where: { $0.name == $1.name }) else { return sorted }
+        guard sorted.indices.dropFirst().contains(where: { sorted[$0].name == sorted[$0 - 1].name }) else { return sorted }
         let last = Dictionary(members.map { ($0.name, $0.part) }, uniquingKeysWith: { $1 })
         return last.sorted { $0.key < $1.key }.map { (name: $0.key, part: $0.value) }
     }
@@ -105,7 +106,8 @@ struct JSONNodeEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(JSONObjectContainer<Key>(node: node, userInfo: userInfo))
+        if node.members.isEmpty { node.members.reserveCapacity(8) }
+        return KeyedEncodingContainer(JSONObjectContainer<Key>(node: node, userInfo: userInfo))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -13,7 +13,7 @@ struct JSONWriter {
         switch value {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .integer(let value): bytes += String(value).utf8
+        case .integer(let value): write(integer: value)
         case .number(let value): write(value)
         case .string(let value): write(value)
         case .array(let elements): writeArray(elements) { $0.write($1) }
@@ -29,6 +29,14 @@ struct JSONWriter {
         }
         let text = number.description
         bytes += text.utf8.dropLast(text.hasSuffix(".0") ? 2 : 0)
+    }
+
+    private mutating func write(integer number: Int64) {
+        guard (0...9).contains(number) else {
+            bytes += String(number).utf8
+            return
+        }
+        bytes.append(UInt8(ascii: "0") + UInt8(number))
     }
 
     mutating func write(unsigned number: UInt64) { bytes += String(number).utf8 }
