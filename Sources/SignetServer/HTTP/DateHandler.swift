@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
@@ -12,12 +13,22 @@ final class DateHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let clock: AdjustableClock
+    /// The last written second and its text: a connection has many responses in a second.
+    private var last: (second: Double, text: String)?
 
     init(_ clock: AdjustableClock) { self.clock = clock }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
-        head.headerFields[.date] = HTTPDate.text(of: clock.now)
+        head.headerFields[.date] = text(of: clock.now)
         context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+
+    private func text(of date: Date) -> String {
+        let second = date.timeIntervalSince1970.rounded(.down)
+        if let last, last.second == second { return last.text }
+        let text = HTTPDate.text(of: date)
+        last = (second, text)
+        return text
     }
 }
