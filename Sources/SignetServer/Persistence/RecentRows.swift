@@ -84,7 +84,7 @@ final class RecentRows: Sendable {
 
 extension RowKind {
     /// The kinds whose rows the next request of a login reads after the previous one has written them.
-    fileprivate static let readByNextRequest = Set(
+    static let readByNextRequest = Set(
         [RowKind.code, .grant, .guesses, .journey, .loginFlow, .session].map(\.rawValue))
     /// The kinds of which each login looks for a row that most users do not have.
     fileprivate static let readByEachLogin = Set([RowKind.changedUser, .lockout, .guesses, .user].map(\.rawValue))

@@ -35,6 +35,7 @@ final class RowCache {
     private let isExclusive: Bool
     private let unreadableRows: UnreadableRows
     private let recentRows: RecentRows?
+    private let sealsLater: Bool
     let passwords: PasswordMemory
     let grantTimes: RowFacts<GrantTimes>
 
@@ -58,16 +59,18 @@ final class RowCache {
     ///   - grantTimes: The expiries of tokens that were counted.
     ///   - unreadableRows: The list of rows that could not be read.
     ///   - recentRows: The values of rows that need not be read; nil when other processes also write rows.
+    ///   - sealsLater: True when the store seals rows itself that the next request of a login replaces.
     ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory,
         grantTimes: RowFacts<GrantTimes> = RowFacts(), unreadableRows: UnreadableRows = UnreadableRows(),
-        recentRows: RecentRows? = nil, isExclusive: Bool = false
+        recentRows: RecentRows? = nil, sealsLater: Bool = false, isExclusive: Bool = false
     ) {
         self.reader = reader
         self.coder = coder
         self.unreadableRows = unreadableRows
         self.recentRows = recentRows
+        self.sealsLater = sealsLater
         self.passwords = passwords
         self.grantTimes = grantTimes
         self.isExclusive = isExclusive
@@ -102,12 +105,17 @@ final class RowCache {
     func changes() throws(StoreError) -> [RowKey: StoredRow?] {
         var changes: [RowKey: StoredRow?] = [:]
         for (key, slot) in slots where slot.isChanged {
-            if let value = slot.value {
-                let bytes = try coder.bytes(of: value, for: key)
-                changes[key] = .some(StoredRow(group: slot.group, expiresAt: slot.expiresAt, bytes: bytes))
-            } else {
+            guard let value = slot.value else {
                 changes[key] = .some(nil)
+                continue
             }
+            let row: StoredRow
+            if sealsLater, RowKind.readByNextRequest.contains(key.kind) {
+                row = StoredRow(group: slot.group, expiresAt: slot.expiresAt, UnsealedRow(value, coder, key))
+            } else {
+                row = StoredRow(group: slot.group, expiresAt: slot.expiresAt, bytes: try coder.bytes(of: value, for: key))
+            }
+            changes[key] = .some(row)
         }
         return changes
     }

@@ -33,9 +33,35 @@ struct StoredRow: Sendable, Hashable {
     /// The time from which the row is expired and may be removed, in microseconds since 1970; ``never`` for a row that does not
     /// expire.
     var expiresAt = never
-    var bytes: [UInt8]
+    /// The row when it is in memory and may not be sealed yet; nil for a row with ``sealed`` bytes.
+    private(set) var unsealed: UnsealedRow?
+    private var sealed: [UInt8]
 
     static let never = Int64.max
+
+    init(group: String = "", expiresAt: Int64 = never, bytes: [UInt8]) {
+        (self.group, self.expiresAt, sealed) = (group, expiresAt, bytes)
+    }
+
+    init(group: String, expiresAt: Int64, _ unsealed: UnsealedRow) {
+        (self.group, self.expiresAt, self.unsealed, sealed) = (group, expiresAt, unsealed, [])
+    }
+
+    /// The sealed bytes (``RowCoder``).
+    var bytes: [UInt8] {
+        get { unsealed?.bytes ?? sealed }
+        set { (unsealed, sealed) = (nil, newValue) }
+    }
+
+    static func == (one: StoredRow, other: StoredRow) -> Bool {
+        one.group == other.group && one.expiresAt == other.expiresAt
+            && ((one.unsealed != nil && one.unsealed === other.unsealed) || one.bytes == other.bytes)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(group)
+        hasher.combine(expiresAt)
+    }
 }
 
 /// A row together with its name.
@@ -117,7 +143,8 @@ protocol RowStore: Sendable {
     /// processes also change the rows.
     var displacements: Int? { get }
 
-    /// True when a transaction waits neither for a disk nor for another process, so that it may run on any thread.
+    /// True when a transaction waits neither for a disk nor for another process, so that it may run on any thread, and when rows need
+    /// not be sealed at once (``UnsealedRow``).
     var isImmediate: Bool { get }
 }
 

@@ -223,7 +223,8 @@ final class TransactionQueue: Sendable {
 
     private func attempt(_ batch: [Job], _ reader: any RowReader) throws(StoreError) -> (Outcome, RowChanges) {
         let transaction = RowCache(
-            reader, coder, passwords, grantTimes: grantTimes, unreadableRows: unreadableRows, recentRows: validRows)
+            reader, coder, passwords, grantTimes: grantTimes, unreadableRows: unreadableRows, recentRows: validRows,
+            sealsLater: store.isImmediate)
         var outcome = Outcome()
         var changes = RowChanges()
         for job in batch {

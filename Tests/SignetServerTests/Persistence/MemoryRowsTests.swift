@@ -35,6 +35,49 @@ struct MemoryRowsTests {
         #expect(read == names.sorted())
     }
 
+    private func put(_ row: StoredRow?, _ key: RowKey, to store: MemoryRows) throws {
+        try store.transact { (_) throws(StoreError) in
+            var changes = RowChanges()
+            changes.rows[key] = .some(row)
+            changes.now = 1
+            return ((), changes)
+        }
+    }
+
+    private func row(_ key: RowKey, in store: MemoryRows) throws -> StoredRow? {
+        try store.transact { (reader) throws(StoreError) in (try reader.row(key), RowChanges()) }
+    }
+
+    @Test("The newest rows of a login are sealed when their bytes are needed, and older ones that remain in any case")
+    func sealsRowsThatRemain() throws {
+        let (store, coder) = (MemoryRows(), RowCoder(Secret.random(byteCount: 32)))
+        let keys = (0..<3 * MemoryRows.maxUnsealed).map { RowKey(.session, "\($0)") }
+        for key in keys {
+            try put(StoredRow(group: "", expiresAt: .max, UnsealedRow(key.name, coder, key)), key, to: store)
+        }
+        let unsealed = try keys.count { try row($0, in: store)?.unsealed?.isUnsealed == true }
+        #expect(unsealed == MemoryRows.maxUnsealed)
+        for key in [keys[0], keys[keys.count - 1]] {
+            let stored = try #require(try row(key, in: store))
+            let value = try coder.value(String.self, of: stored.bytes, for: key)
+            #expect(value == key.name && stored.unsealed?.isUnsealed == false)
+            let again = try #require(try row(key, in: store))
+            #expect(again == stored && again.bytes == stored.bytes)
+        }
+    }
+
+    @Test("The value of a row that is replaced or removed is released")
+    func releasesValues() throws {
+        let (store, coder) = (MemoryRows(), RowCoder(Secret.random(byteCount: 32)))
+        let key = RowKey(.journey, "j")
+        let (first, second) = (UnsealedRow("one", coder, key), UnsealedRow("two", coder, key))
+        try put(StoredRow(group: "", expiresAt: .max, first), key, to: store)
+        try put(StoredRow(group: "", expiresAt: .max, second), key, to: store)
+        #expect(!first.isUnsealed && first.bytes.isEmpty && second.isUnsealed)
+        try put(nil, key, to: store)
+        #expect(!second.isUnsealed && second.bytes.isEmpty)
+    }
+
     @Test("A full kind reports how many of its rows it has removed")
     func reportsDisplacedRows() throws {
         let displaced = Mutex<[String: Int]>([:])

@@ -4,7 +4,7 @@ import SignetStorage
 /// Rows in memory, which are lost when the process ends.
 ///
 /// The number of rows of a kind never exceeds its capacity: when the kind is full, the tenth of its rows that would expire first
-/// is removed.
+/// is removed. At most ``maxUnsealed`` rows are values that are not sealed yet, because these need more memory.
 final class MemoryRows: RowStore {
     fileprivate struct RowTable: Sendable {
         var rows: [String: StoredRow] = [:]
@@ -21,6 +21,28 @@ final class MemoryRows: RowStore {
     /// Serializes the transactions.
     private let turn = Mutex(())
     private let displaced = Mutex(0)
+    private let unsealed = Mutex(UnsealedRows())
+
+    /// The maximum number of rows that are not sealed yet.
+    static let maxUnsealed = 1000
+
+    /// The rows that were written last without being sealed, the oldest first.
+    private struct UnsealedRows: Sendable {
+        private var rows: [UnsealedRow] = []
+        private var first = 0
+
+        /// Adds a row, and returns the row to seal for it; nil while there is room.
+        mutating func add(_ row: UnsealedRow) -> UnsealedRow? {
+            rows.append(row)
+            guard rows.count - first > MemoryRows.maxUnsealed else { return nil }
+            defer { first += 1 }
+            if first >= MemoryRows.maxUnsealed {
+                rows.removeFirst(first)
+                first = 0
+            }
+            return rows[first]
+        }
+    }
 
     /// Creates an empty store.
     /// - Parameters:
@@ -55,6 +77,7 @@ final class MemoryRows: RowStore {
                 let capacity = capacities[key.kind] ?? .max
                 let count = tables[key.kind, default: RowTable(capacity: capacity)].put(row, key.name, at: changes.now)
                 if count > 0 { displaced[key.kind, default: 0] += count }
+                if let added = row?.unsealed { unsealed.withLock { $0.add(added) }?.seal() }
             }
             return displaced
         }
@@ -140,7 +163,9 @@ extension MemoryRows.RowTable {
     }
 
     private mutating func remove(_ name: String) {
-        guard let old = rows.removeValue(forKey: name), !old.group.isEmpty else { return }
+        guard let old = rows.removeValue(forKey: name) else { return }
+        old.unsealed?.drop()
+        guard !old.group.isEmpty else { return }
         groups[old.group]?.remove(name)
         if groups[old.group]?.isEmpty == true { groups[old.group] = nil }
     }
