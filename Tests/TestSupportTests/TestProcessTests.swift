@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import SignetCore
 import SignetTesting
 import Testing
 import TestSupport
@@ -86,14 +87,20 @@ struct TestProcessTests {
 
     @Test("A process starts with default signal handling, whatever the starting thread blocks or ignores")
     func processHasDefaultSignals() async throws {
-        let process = try await withCheckedThrowingContinuation { continuation in
+        // Passed through a lock: the thread sanitizer does not see every hand-over through a continuation.
+        let started = Mutex<Result<TestProcess, any Error>?>(nil)
+        await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var all = sigset_t()
                 sigfillset(&all)
                 pthread_sigmask(SIG_BLOCK, &all, nil)
-                continuation.resume(with: Result { try TestProcess("cat", ["/proc/self/status"]) })
+                let result = Result { try TestProcess("cat", ["/proc/self/status"]) }
+                started.withLock { $0 = result }
+                continuation.resume()
             }
         }
+        let result = started.withLock { $0 }
+        let process = try #require(result).get()
         let lines = await process.end().output.split(separator: "\n").map { $0.split(separator: "\t") }
         for name in ["SigBlk:", "SigIgn:"] {
             let named = lines.first { $0.first == name[...] }

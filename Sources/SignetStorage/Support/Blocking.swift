@@ -7,13 +7,20 @@ import SignetCore
 /// The work gets a thread of its own, so that it does not hold up the other tasks of the app.
 package enum Blocking {
     /// Runs `body` on a thread of its own, where it may block.
+    ///
+    /// The result is passed through a lock. When `body` returns before the task waits, the thread sanitizer does not know that the
+    /// task continues after ``CheckedContinuation/resume()``, and reports the result as a data race.
     package static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-            newThread().async { continuation.resume(returning: Result { () throws(StoreError) in try body() }) }
+        let answer = Answer<Result<Value, StoreError>>()
+        await withCheckedContinuation { continuation in
+            newThread().async {
+                answer.give(Result { () throws(StoreError) in try body() })
+                continuation.resume()
+            }
         }
-        return try outcome.get()
+        return try answer.wait().get()
     }
 
     /// Runs `body` like ``run(_:)``, for work that must not outlive the call.
@@ -36,9 +43,7 @@ package enum Blocking {
     package static func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         Task(executorPreference: executor) { answer.give(await body()) }
-        while true {
-            if let value = answer.value(until: .distantFuture) { return value }
-        }
+        return answer.wait()
     }
 
     /// Returns a new serial queue.
@@ -63,6 +68,13 @@ final class Answer<Value: Sendable>: Sendable {
     func give(_ value: Value) {
         self.value.withLock { $0 = value }
         isGiven.signal()
+    }
+
+    /// Blocks the calling thread until the value is there.
+    func wait() -> Value {
+        while true {
+            if let value = value(until: .distantFuture) { return value }
+        }
     }
 
     /// Waits for the value; nil when it does not arrive until then.
