@@ -43,7 +43,7 @@ struct HeldSignal {
 
     private let number: Int32
     private let before: Action?
-    private let source: any DispatchSourceSignal
+    private let source: Source
 
     /// Installs the closure.
     ///
@@ -54,12 +54,15 @@ struct HeldSignal {
         before = Self.replace(number, SIG_IGN)
         guard evenIfIgnored || !Self.isIgnoring(before) else { return nil }
         self.number = number
-        source = Self.source(number, handler)
+        source = Source(number, handler)
         Self.replace(number, catching)
     }
 
+    /// Gives the signal its earlier action again.
+    ///
+    /// A signal that is sent afterwards has this action, and is not taken by Dispatch.
     func release() {
-        source.cancel()
+        source.end()
         Self.replace(number, before)
     }
 
@@ -77,23 +80,37 @@ struct HeldSignal {
         Dictionary(
             uniqueKeysWithValues: numbers.map { number in
                 let before = replace(number, SIG_IGN)
-                let first = source(number) {}
-                defer { first.cancel() }
+                let first = Source(number) {}
+                defer { first.end() }
                 return (number, replace(number, before))
             })
     }
 
-    /// Returns a registered source.
+    /// A source of Dispatch for a signal.
     ///
-    /// Waiting for the registration is necessary: earlier signals would be lost.
-    private static func source(_ number: Int32, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        let registered = DispatchSemaphore(value: 0)
-        source.setEventHandler(handler: handler)
-        source.setRegistrationHandler { registered.signal() }
-        source.resume()
-        registered.wait()
-        return source
+    /// Dispatch registers and removes it on another thread, where it reads signals from a descriptor. A signal that is sent before
+    /// the one is lost, and a signal that is sent before the other is taken from the process.
+    private struct Source {
+        private let source: any DispatchSourceSignal
+        private let ended = DispatchSemaphore(value: 0)
+
+        /// Creates a source, and waits until it is registered.
+        init(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
+            source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let registered = DispatchSemaphore(value: 0)
+            source.setEventHandler(handler: handler)
+            source.setRegistrationHandler { registered.signal() }
+            source.setCancelHandler { [ended] in ended.signal() }
+            source.resume()
+            registered.wait()
+        }
+
+        /// Ends the source, and waits until it is removed.
+        func end() {
+            source.cancel()
+            ended.wait()
+            ended.signal()
+        }
     }
 
     /// Sets a signal's action, and returns the previous one.
