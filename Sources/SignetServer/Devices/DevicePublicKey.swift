@@ -11,6 +11,8 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
     case rs512(modulus: [UInt8], exponent: [UInt8])
     /// An RSA key for signatures with SHA-256 and PKCS #1 v1.5 padding, which some passkeys have.
     case rs256(modulus: [UInt8], exponent: [UInt8])
+    /// An Ed25519 key, which some passkeys have (32 bytes, RFC 8032 section 5.1.5).
+    case ed25519(point: [UInt8])
 
     /// Reads a JSON Web Key (RFC 7517).
     ///
@@ -37,7 +39,8 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         self = .es256(point: point)
     }
 
-    /// Reads the public key of a WebAuthn credential: a COSE key for ES256 or RS256 (RFC 9053 section 2.1, RFC 8812 section 2).
+    /// Reads the public key of a WebAuthn credential: a COSE key for ES256, EdDSA or RS256 (RFC 9053 sections 2.1 and 2.2, RFC 8812
+    /// section 2).
     ///
     /// Nil when the key is of another kind or invalid.
     init?(cose key: CBOR) {
@@ -47,6 +50,11 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
                 return nil
             }
             self.init(x: x, y: y)
+        case (.integer(1), .integer(-8)):
+            guard key[.integer(-1)] == .integer(6), let point = key[.integer(-2)]?.bytes,
+                (try? Curve25519.Signing.PublicKey(rawRepresentation: point)) != nil
+            else { return nil }
+            self = .ed25519(point: point)
         case (.integer(3), .integer(-257)):
             guard let modulus = key[.integer(-1)]?.bytes, let exponent = key[.integer(-2)]?.bytes,
                 Self.isRSA(modulus, exponent)
@@ -67,6 +75,7 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         case .es256: "ES256"
         case .rs512: "RS512"
         case .rs256: "RS256"
+        case .ed25519: "EdDSA"
         }
     }
 
@@ -84,6 +93,8 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
             return Self.accepts(signature, of: SHA512.hash(data: bytes), by: modulus, exponent)
         case .rs256(let modulus, let exponent):
             return Self.accepts(signature, of: SHA256.hash(data: bytes), by: modulus, exponent)
+        case .ed25519(let point):
+            return (try? Curve25519.Signing.PublicKey(rawRepresentation: point))?.isValidSignature(signature, for: bytes) == true
         }
     }
 
@@ -97,7 +108,7 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
                 let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
             else { return false }
             return key.isValidSignature(signature, for: bytes)
-        case .rs256: return accepts(signature, of: bytes)
+        case .rs256, .ed25519: return accepts(signature, of: bytes)
         case .rs512: return false
         }
     }

@@ -7,7 +7,7 @@ struct PushDevice: Codable, Sendable, Hashable {
     let secret: Secret
     let mechanismUID: String
     let deviceID: String
-    let deviceName: String
+    var deviceName: String
     let deviceType: String
     let communicationType: String
     /// The address that the transport delivers to: an SNS endpoint, or the device's ID on this server's push streams.
@@ -22,6 +22,8 @@ struct OATHDevice: Sendable, Hashable {
     let resourceID: String
     /// The time of its registration; nil before that.
     var registeredAt: Date?
+    /// The user's name for the device; nil for AM's own.
+    var name: String?
 }
 
 /// A device of another kind: a device binding key, a WebAuthn credential, or a device profile.
@@ -126,10 +128,24 @@ struct DeviceRegistry {
 
     // MARK: Self-service
 
+    /// Renames a device, unless it doesn't exist.
     mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) throws {
-        try others.update(user) { devices in
-            guard let index = devices.firstIndex(where: { $0.kind == kind && $0.isNamed(id) }) else { return }
-            devices[index].name = name
+        switch kind {
+        case .oath:
+            try oath.update(user) { device in
+                guard device.resourceID == id else { return }
+                device.name = name
+            }
+        case .push:
+            try push.update(user) { device in
+                guard device.resourceID == id else { return }
+                device.deviceName = name
+            }
+        case .binding, .webauthn, .profile:
+            try others.update(user) { devices in
+                guard let index = devices.firstIndex(where: { $0.kind == kind && $0.isNamed(id) }) else { return }
+                devices[index].name = name
+            }
         }
     }
 
@@ -177,13 +193,19 @@ struct DeviceRegistry {
         switch kind {
         case .oath:
             guard let device = try oath[user] else { return [] }
-            return [.device(device.resourceID, name: "OATH Device", registeredAt: device.registeredAt, lastUsedAt: nil)]
+            let name = device.name ?? OATHDevice.defaultName
+            return [.device(device.resourceID, name: name, registeredAt: device.registeredAt, lastUsedAt: nil)]
         case .push:
             guard let device = try push[user] else { return [] }
             return [.device(device.resourceID, name: device.deviceName, registeredAt: device.registeredAt, lastUsedAt: nil)]
         case .binding, .webauthn, .profile: return try others(kind, of: user).map(\.description)
         }
     }
+}
+
+extension OATHDevice {
+    /// AM's name for a device that its user has not named.
+    fileprivate static let defaultName = "OATH Device"
 }
 
 extension OtherDevice {

@@ -62,7 +62,6 @@ struct UserDevicesController: Sendable {
     /// Its other properties are fixed at registration.
     func rename(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
-        guard kind.canBeRenamed else { throw APIError(.notImplemented, "The device cannot be changed.") }
         let body = try await request.json(context)
         guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw APIError.badRequest }
         let device = try await server.store.write { tx in
@@ -125,8 +124,6 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
             self = kind
         }
     }
-
-    var canBeRenamed: Bool { self != .oath && self != .push }
 
     /// True when AM lets a user skip this second factor.
     fileprivate var canBeSkipped: Bool { self == .oath || self == .push }

@@ -5,7 +5,8 @@ import SignetCore
 /// valid values.
 extension OATHDevice: Codable {
     private enum CodingKeys: CodingKey {
-        case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, drift, resourceID, registeredAt
+        case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, drift, resourceID, registeredAt,
+            name
     }
 
     init(from decoder: any Decoder) throws {
@@ -31,6 +32,7 @@ extension OATHDevice: Codable {
             drift: try container.decodeIfPresent(Int.self, forKey: .drift) ?? 0)
         resourceID = try container.decode(String.self, forKey: .resourceID)
         registeredAt = try container.decodeIfPresent(Date.self, forKey: .registeredAt)
+        name = try container.decodeIfPresent(String.self, forKey: .name)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -49,5 +51,6 @@ extension OATHDevice: Codable {
         if verifier.drift != 0 { try container.encode(verifier.drift, forKey: .drift) }
         try container.encode(resourceID, forKey: .resourceID)
         try container.encodeIfPresent(registeredAt, forKey: .registeredAt)
+        try container.encodeIfPresent(name, forKey: .name)
     }
 }

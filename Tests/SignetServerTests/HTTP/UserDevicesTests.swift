@@ -43,12 +43,38 @@ struct UserDevicesTests {
             let id = try #require(try await list(server, session, "2fa/push").json["result"]?.array?.first?["_id"]?.string)
             let path = "\(Self.users)/mira/devices/2fa/push/\(id)"
             let header = ["iPlanetDirectoryPro": session]
-            let jsonHeader = header.merging(["Content-Type": "application/json"]) { $1 }
-            #expect(try await server.send(.put, path, headers: jsonHeader, body: "{\"deviceName\":\"x\"}").status == 501)
             #expect(try await server.send(.delete, path, headers: header).json["_id"] == .string(id))
             #expect(try await server.inbox(phone.uid).isEmpty)
             #expect(try await server.send(.delete, path, headers: header).status == 404)
             #expect(try await server.logIn("PushLogin").message == "Login failure")
+        }
+    }
+
+    @Test(
+        "F9: A user renames a device for codes and a push device, and the device works on",
+        arguments: [("oath", "OATH Device"), ("push", "Test phone")])
+    func renamesSecondFactor(kind: String, name: String) async throws {
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone("CombinedRegistration")
+            let session = try await server.session()
+            let header = [
+                "iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0", "Content-Type": "application/json",
+                "If-Match": "*",
+            ]
+            var device = try #require(try await list(server, session, "2fa/\(kind)").json["result"]?.array?.first?.object)
+            #expect(device["deviceName"] == .string(name))
+            let path = "\(Self.users)/mira/devices/2fa/\(kind)/\(try #require(device["_id"]?.string))"
+            device["deviceName"] = "Work phone"
+            let renamed = try await server.send(.put, path, headers: header, body: JSON.text(of: .object(device)))
+            #expect(renamed.status == 200 && renamed.json == .object(device))
+            #expect(try await list(server, session, "2fa/\(kind)").json["result"] == .array([.object(device)]))
+            #expect(try await server.send(.put, path, headers: header, body: "{}").status == 400)
+            let long = String(repeating: "n", count: 4097)
+            #expect(try await server.send(.put, path, headers: header, body: #"{"deviceName":"\#(long)"}"#).status == 400)
+            let unknown = "\(Self.users)/mira/devices/2fa/\(kind)/none"
+            #expect(try await server.send(.put, unknown, headers: header, body: #"{"deviceName":"x"}"#).status == 404)
+            #expect(try await list(server, session, "2fa/\(kind)").json["result"] == .array([.object(device)]))
+            _ = try await server.waitingLogin(phone: phone)
         }
     }
 
