@@ -2,7 +2,7 @@
 import CTSS2
 import Foundation
 
-/// A key in a TPM, used by nothing but the C library: loaded, in a salted session with encryption both ways.
+/// A key in a TPM, used by nothing but the C library: loaded, in a salted session with encryption.
 final class BareTPM {
     private let tss: CTSS2Functions
     private var tcti: OpaquePointer?
@@ -10,16 +10,17 @@ final class BareTPM {
     private var session = none
     private var key = none
     private var point = TPM2B_ECC_POINT()
+    private var (digest, scheme, ticket) = (TPM2B_DIGEST(), TPMT_SIG_SCHEME(), TPMT_TK_HASHCHECK())
 
     private static let none = ESYS_TR(ESYS_TR_NONE)
 
     /// Loads a key into the TPM and opens a session for it.
     /// - Parameters:
     ///   - tcti: The configuration of the TCTI, which selects the TPM.
-    ///   - keyFile: The file of a secured key (docs/reference/tpm-formats.md).
-    ///   - point: The public key with which the key agrees, in X9.63 form.
-    /// - Throws: ``BenchError`` when the libraries of tpm2-tss are missing, the file is too short, or the TPM reports an error.
-    init(_ tcti: String, keyFile: Data, point: Data) throws {
+    ///   - key: The file of a secured key, or the reference of a signing key (docs/reference/tpm-formats.md).
+    ///   - encryptsAnswer: True when the bus carries the response encrypted too, which a TPM does not do for signatures.
+    /// - Throws: ``BenchError`` when the libraries of tpm2-tss are missing, the key is too short, or the TPM reports an error.
+    init(_ tcti: String, key: [UInt8], encryptsAnswer: Bool) throws {
         var (tss, reasons) = (CTSS2Functions(), [CChar](repeating: 0, count: 1024))
         let libraries = ("libtss2-esys.so.0", "libtss2-tctildr.so.0", "libtss2-mu.so.0")
         let isLoaded = libraries.0.withCString { esys in
@@ -33,14 +34,28 @@ final class BareTPM {
         self.tss = tss
         try check(tss.Tss2_TctiLdr_Initialize(tcti, &self.tcti))
         try check(tss.Esys_Initialize(&esys, self.tcti, nil))
-        try load(Self.blob(keyFile))
-        self.point.point.x.size = 32
-        self.point.point.y.size = 32
-        withUnsafeMutableBytes(of: &self.point.point.x.buffer) { $0.copyBytes(from: point.dropFirst().prefix(32)) }
-        withUnsafeMutableBytes(of: &self.point.point.y.buffer) { $0.copyBytes(from: point.dropFirst(33)) }
+        try load(Self.blob(key))
+        let answer = encryptsAnswer ? TPMA_SESSION(TPMA_SESSION_ENCRYPT) : 0
+        let attributes = TPMA_SESSION(TPMA_SESSION_CONTINUESESSION | TPMA_SESSION_DECRYPT) | answer
+        try check(tss.Esys_TRSess_SetAttributes(esys, session, attributes, 0xFF))
+        (point.point.x.size, point.point.y.size, digest.size) = (32, 32, 32)
+        (ticket.tag, ticket.hierarchy, scheme.scheme) = (TPM2_ST_HASHCHECK, TPM2_RH_NULL, TPM2_ALG_NULL)
     }
 
-    /// The one operation.
+    /// Sets the public key with which the key agrees, in X9.63 form.
+    func setPoint(_ bytes: Data) {
+        withUnsafeMutableBytes(of: &point.point.x.buffer) { $0.copyBytes(from: bytes.dropFirst().prefix(32)) }
+        withUnsafeMutableBytes(of: &point.point.y.buffer) { $0.copyBytes(from: bytes.dropFirst(33)) }
+    }
+
+    /// The one operation of a key that signs, for a digest of zeros.
+    func sign() throws {
+        var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
+        try check(tss.Esys_Sign(esys, key, session, Self.none, Self.none, &digest, &scheme, &ticket, &signature))
+        tss.Esys_Free(signature)
+    }
+
+    /// The one operation of a key that agrees.
     func agree() throws {
         var shared: UnsafeMutablePointer<TPM2B_ECC_POINT>?
         try check(tss.Esys_ECDH_ZGen(esys, key, session, Self.none, Self.none, &point, &shared))
@@ -73,10 +88,9 @@ final class BareTPM {
         try check(tss.Esys_Load(esys, storageKey, session, Self.none, Self.none, &sealed, &area, &key))
     }
 
-    /// The last of the file's parts: behind six bytes, and the name of the storage key after its length.
-    private static func blob(_ file: Data) throws -> [UInt8] {
-        let bytes = Array(file)
-        guard bytes.count > 10 else { throw BenchError("no key file") }
+    /// The last of the parts of a key: behind six bytes, and the name of the storage key after its length.
+    private static func blob(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard bytes.count > 10 else { throw BenchError("no key") }
         return Array(bytes.dropFirst(6 + 4 + Int(bytes[9]) + 4))
     }
 

@@ -12,6 +12,7 @@ struct ErrorCodeTests {
         #expect(Self.areUnique(PushMessageError.Code.self))
         #expect(Self.areUnique(EndpointError.Code.self))
         #expect(Self.areUnique(JWSError.self))
+        #expect(Self.areUnique(KeyAttestationError.self))
     }
 
     @Test("An unknown error code keeps its name")

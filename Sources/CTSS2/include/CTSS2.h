@@ -27,6 +27,8 @@ struct TPMT_TK_CREATION;
 
 // X(result, name, parameters)
 #define CTSS2_ESYS(X) \
+    X(TSS2_RC, Esys_Certify, \
+      (CTSS2_TWO_HANDLES, const TPM2B_DATA *, const TPMT_SIG_SCHEME *, TPM2B_ATTEST **, TPMT_SIGNATURE **)) \
     X(TSS2_RC, Esys_Create, \
       (CTSS2_ONE_HANDLE, const TPM2B_SENSITIVE_CREATE *, const TPM2B_PUBLIC *, const TPM2B_DATA *, const TPML_PCR_SELECTION *, \
        TPM2B_PRIVATE **, TPM2B_PUBLIC **, struct TPM2B_CREATION_DATA **, TPM2B_DIGEST **, struct TPMT_TK_CREATION **)) \
@@ -49,6 +51,8 @@ struct TPMT_TK_CREATION;
     X(TSS2_RC, Esys_NV_SetBits, (CTSS2_TWO_HANDLES, uint64_t)) \
     X(TSS2_RC, Esys_NV_UndefineSpace, (CTSS2_TWO_HANDLES)) \
     X(TSS2_RC, Esys_ReadPublic, (CTSS2_ONE_HANDLE, TPM2B_PUBLIC **, TPM2B_NAME **, TPM2B_NAME **)) \
+    X(TSS2_RC, Esys_Sign, \
+      (CTSS2_ONE_HANDLE, const TPM2B_DIGEST *, const TPMT_SIG_SCHEME *, const TPMT_TK_HASHCHECK *, TPMT_SIGNATURE **)) \
     X(TSS2_RC, Esys_StartAuthSession, \
       (CTSS2_TWO_HANDLES, const TPM2B_DIGEST *, TPM2_SE, const TPMT_SYM_DEF *, TPM2_ALG_ID, ESYS_TR *)) \
     X(TSS2_RC, Esys_TRSess_SetAttributes, (struct ESYS_CONTEXT *, ESYS_TR, TPMA_SESSION, TPMA_SESSION)) \

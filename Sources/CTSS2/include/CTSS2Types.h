@@ -18,6 +18,7 @@ typedef uint16_t TPM2_ALG_ID;
 typedef uint16_t TPM2_ECC_CURVE;
 typedef uint8_t TPM2_SE;
 typedef uint8_t TPM2_NT;
+typedef uint16_t TPM2_ST;
 typedef uint32_t TPMA_NV;
 typedef uint32_t TPMA_OBJECT;
 typedef uint32_t TPMA_PERMANENT;
@@ -29,21 +30,27 @@ typedef uint8_t TPMI_YES_NO;
 #define ESYS_TR_NONE 0xFFFu
 #define ESYS_TR_PASSWORD 0xFFu
 #define ESYS_TR_RH_OWNER 0x101u
+#define ESYS_TR_RH_ENDORSEMENT 0x10Bu
 
 // Part 2, section 6.3: algorithms.
 #define TPM2_ALG_AES ((TPM2_ALG_ID)0x0006)
 #define TPM2_ALG_SHA256 ((TPM2_ALG_ID)0x000B)
 #define TPM2_ALG_NULL ((TPM2_ALG_ID)0x0010)
+#define TPM2_ALG_ECDSA ((TPM2_ALG_ID)0x0018)
 #define TPM2_ALG_ECDH ((TPM2_ALG_ID)0x0019)
 #define TPM2_ALG_ECC ((TPM2_ALG_ID)0x0023)
 #define TPM2_ALG_CFB ((TPM2_ALG_ID)0x0043)
 // Section 6.4: curves.
 #define TPM2_ECC_NIST_P256 ((TPM2_ECC_CURVE)0x0003)
+// Section 6.9: tags of structures.
+#define TPM2_ST_HASHCHECK ((TPM2_ST)0x8024)
 // Section 6.11: kinds of sessions.
 #define TPM2_SE_HMAC ((TPM2_SE)0x00)
 // Section 6.12: capabilities.
 #define TPM2_CAP_TPM_PROPERTIES ((TPM2_CAP)0x00000006)
 #define TPM2_CAP_ECC_CURVES ((TPM2_CAP)0x00000008)
+// Section 7.4: permanent handles.
+#define TPM2_RH_NULL ((TPM2_HANDLE)0x40000007)
 // Section 8.3: attributes of objects.
 #define TPMA_OBJECT_FIXEDTPM ((TPMA_OBJECT)0x00000002)
 #define TPMA_OBJECT_FIXEDPARENT ((TPMA_OBJECT)0x00000010)
@@ -81,6 +88,7 @@ CTSS2_BUFFER(TPM2B_MAX_NV_BUFFER, buffer, 2048)
 CTSS2_BUFFER(TPM2B_SENSITIVE_DATA, buffer, 256)
 CTSS2_BUFFER(TPM2B_ECC_PARAMETER, buffer, 128)
 CTSS2_BUFFER(TPM2B_PRIVATE, buffer, 1550)
+CTSS2_BUFFER(TPM2B_ATTEST, attestationData, 2304)
 #undef CTSS2_BUFFER
 typedef TPM2B_DIGEST TPM2B_AUTH;
 
@@ -122,7 +130,7 @@ typedef struct TPMS_SCHEME_HASH {
 } TPMS_SCHEME_HASH;
 
 typedef union TPMU_ASYM_SCHEME {
-    TPMS_SCHEME_HASH ecdh;
+    TPMS_SCHEME_HASH ecdh, ecdsa;
     uint16_t room[2];
 } TPMU_ASYM_SCHEME;
 
@@ -187,6 +195,40 @@ typedef struct TPML_PCR_SELECTION {
     uint32_t count;
     TPMS_PCR_SELECTION pcrSelections[16];
 } TPML_PCR_SELECTION;
+
+// MARK: Signatures
+
+typedef union TPMU_SIG_SCHEME {
+    TPMS_SCHEME_HASH ecdsa;
+    uint16_t room[2];
+} TPMU_SIG_SCHEME;
+
+typedef struct TPMT_SIG_SCHEME {
+    TPM2_ALG_ID scheme;
+    TPMU_SIG_SCHEME details;
+} TPMT_SIG_SCHEME;
+
+// Proves to a restricted key that the TPM hashed the data itself. Signet's keys are not restricted, and take an empty one.
+typedef struct TPMT_TK_HASHCHECK {
+    TPM2_ST tag;
+    TPM2_HANDLE hierarchy;
+    TPM2B_DIGEST digest;
+} TPMT_TK_HASHCHECK;
+
+typedef struct TPMS_SIGNATURE_ECDSA {
+    TPM2_ALG_ID hash;
+    TPM2B_ECC_PARAMETER signatureR, signatureS;
+} TPMS_SIGNATURE_ECDSA;
+
+typedef union TPMU_SIGNATURE {
+    TPMS_SIGNATURE_ECDSA ecdsa;
+    uint16_t room[258];
+} TPMU_SIGNATURE;
+
+typedef struct TPMT_SIGNATURE {
+    TPM2_ALG_ID sigAlg;
+    TPMU_SIGNATURE signature;
+} TPMT_SIGNATURE;
 
 // MARK: NV memory
 

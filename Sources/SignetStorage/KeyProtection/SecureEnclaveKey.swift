@@ -193,7 +193,8 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
     }
 }
 
-private enum EnclaveFailure {
+/// The errors of the functions for keys in the Secure Enclave.
+enum EnclaveFailure {
     static let noPublicHalf = StoreError(.failed, "read a key of the Secure Enclave", "it has no public half")
 
     /// Converts the error that a function of the framework returned, and releases it.

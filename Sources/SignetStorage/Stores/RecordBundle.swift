@@ -1,3 +1,5 @@
+import SignetCore
+
 /// All records of a small store in one byte sequence, for an engine that keeps them in one item.
 ///
 ///     bundle  = "SGB" version(1) count(4) record*

@@ -1,3 +1,5 @@
+import SignetCore
+
 /// The pages of an SQLite file, to read records from a damaged one.
 ///
 /// SQLite reads nothing below a damaged page of a tree. Here each page of the table's tree is read for itself ("Database File

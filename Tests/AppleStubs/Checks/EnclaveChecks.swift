@@ -90,6 +90,34 @@ let enclaveChecks: [Check] = [
         try expect(plain.decrypt(data: plain.encrypt(data: Data([9])) ?? Data()) == Data([9]), "the other key is useless too")
         try expect(StandInKeychain.items.count == 2, "a key was left behind")
     },
+    Check("a signing key in the enclave opens from its reference, and signs for its public half") {
+        let key = try SigningKeyProvider().create(.hardware)
+        try expect(key.level == .hardware, "\(key.level)")
+        try expect(StandInKeychain.items.isEmpty, "the keychain holds a part of it")
+        let opened = try SigningKeyProvider().open(key.reference)
+        try expect(opened.publicKey == key.publicKey, "another key was opened")
+        try expect(key.publicKey.isValid(try opened.sign([1, 2, 3]), of: [1, 2, 3]), "the signature is wrong")
+        try expect(.keyUnavailable) { _ = try key.attestation(nonce: [1]) }
+        StandInEnclave.forgetKeys()
+        try expect(.keyMismatch) { _ = try SigningKeyProvider().open(key.reference) }
+        try expect(.keyMismatch) { _ = try opened.sign([1]) }
+    },
+    Check("a signing key that a fingerprint releases signs nothing after another one was enrolled") {
+        let provider = SigningKeyProvider()
+        let (key, other) = (try provider.create(releasedBy: .biometry), try provider.create(releasedBy: .biometryOrPasscode))
+        try expect(key.publicKey.isValid(try key.sign([1]), of: [1]), "the signature is wrong")
+        StandInEnclave.enrollFingerprint()
+        try expect(.denied) { _ = try key.sign([1]) }
+        try expect(other.publicKey.isValid(try other.sign([1]), of: [1]), "the passcode releases it no more")
+    },
+    Check("a device without an enclave makes a signing key in software only when any place is allowed") {
+        StandInEnclave.setMissing(true)
+        defer { StandInEnclave.setMissing(false) }
+        let provider = SigningKeyProvider()
+        try expect(try provider.create(.best).level == .software, "it is not in software")
+        try expect(.keyUnavailable) { _ = try provider.create(.hardware) }
+        try expect(.keyUnavailable) { _ = try provider.create(.best, releasedBy: .biometry) }
+    },
     Check("a vault is sealed by the enclave in the keychain, and opens again") {
         let key = RecordKey(.account, "Harbor Bank", "mira")
         try Vault.create(in: store, protector: protector).put([7], key)

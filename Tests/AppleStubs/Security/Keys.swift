@@ -1,15 +1,54 @@
 // The names are Apple's, and documented there.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 
-import Crypto
+public import Crypto
 public import Foundation
 import Synchronization
 
 // Keys of a Secure Enclave in software, with the ECIES layout of Apple's real one (research, section 1.4).
 
-/// The part of CryptoKit that tells whether the device has an enclave, which Crypto re-exports on Apple's systems.
+/// The part of CryptoKit for keys in the enclave, which Crypto re-exports on Apple's systems.
 public enum SecureEnclave {
     public static var isAvailable: Bool { !StandInEnclave.isMissing.withLock { $0 } }
+
+    public enum P256 {
+        public enum Signing {
+            /// A key whose representation is its number and the scalar; the real one is encrypted.
+            public struct PrivateKey {
+                private let number: UInt8
+                private let key: Crypto.P256.Signing.PrivateKey
+                public let dataRepresentation: Data
+
+                public init(compactRepresentable: Bool = true, accessControl: SecAccessControl) throws {
+                    guard SecureEnclave.isAvailable else { throw CryptoKitError.incorrectParameterSize }
+                    let isBound = accessControl.flags.contains(.biometryCurrentSet)
+                    number = isBound ? UInt8(StandInEnclave.biometry.withLock { $0 } + 1) : 0
+                    key = Crypto.P256.Signing.PrivateKey(compactRepresentable: compactRepresentable)
+                    let device = UInt8(StandInEnclave.generation.withLock { $0 })
+                    dataRepresentation = Data([device, number]) + key.rawRepresentation
+                }
+
+                public init(dataRepresentation: Data) throws {
+                    let bytes = Array(dataRepresentation)
+                    guard bytes.count == 34, bytes[0] == UInt8(StandInEnclave.generation.withLock { $0 }) else {
+                        throw CryptoKitError.incorrectParameterSize
+                    }
+                    number = bytes[1]
+                    key = try Crypto.P256.Signing.PrivateKey(rawRepresentation: bytes[2...])
+                    self.dataRepresentation = dataRepresentation
+                }
+
+                public var publicKey: Crypto.P256.Signing.PublicKey { key.publicKey }
+
+                public func signature(for data: some DataProtocol) throws -> Crypto.P256.Signing.ECDSASignature {
+                    guard number == 0 || number == UInt8(StandInEnclave.biometry.withLock { $0 } + 1) else {
+                        throw CryptoKitError.authenticationFailure
+                    }
+                    return try key.signature(for: data)
+                }
+            }
+        }
+    }
 }
 
 /// The device that the tests run on.
@@ -24,8 +63,12 @@ public enum StandInEnclave {
     /// Enrolls another fingerprint, which makes the keys useless that need the earlier set.
     public static func enrollFingerprint() { biometry.withLock { $0 += 1 } }
 
+    /// The number of the device, which a key of CryptoKit belongs to.
+    static let generation = Mutex(0)
+
     /// Removes all keys, as on another device.
     public static func forgetKeys() {
+        generation.withLock { $0 += 1 }
         keychain.withLock { state in state.items.removeAll { $0[kSecClass] == .text(kSecClassKey) } }
     }
 }
@@ -69,6 +112,7 @@ public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
 }

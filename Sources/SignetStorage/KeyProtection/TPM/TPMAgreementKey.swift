@@ -3,10 +3,7 @@ import SignetCore
 /// A key that stays loaded in the TPM, together with its session, so that each agreement takes a single command.
 final class TPMAgreementKey: AgreementKey {
     let publicKey: [UInt8]
-    private let key: TPMKey
-    private let pin: TPMPin?
-    private let tcti: String
-    private let connection: Mutex<(any TPMOperations)?>
+    private let connection: TPMKeyConnection
     private let operations = Counter()
 
     /// Loads the key in `file`, or creates the key and the file if the file does not exist.
@@ -22,6 +19,7 @@ final class TPMAgreementKey: AgreementKey {
     ///   changed, except after ``StoreError/Code/outcomeUnknown``.
     init(file: TPMKeyFile, pin: TPMPin? = nil, isNew: Bool = false, tcti: String) throws(StoreError) {
         let open = try TPMAccess.connect(tcti)
+        let key: TPMKey
         (key, publicKey) = try file.key(
             isNew: isNew, make: { () throws(StoreError) in try open.makeKey(releasedBy: pin) },
             load: { (key) throws(StoreError) in
@@ -30,9 +28,7 @@ final class TPMAgreementKey: AgreementKey {
                 if pin != nil { _ = try open.agree(with: publicKey) }
                 return publicKey
             })
-        self.pin = pin
-        self.tcti = tcti
-        connection = Mutex(open)
+        connection = TPMKeyConnection(open, tcti: tcti) { (open) throws(StoreError) in _ = try open.load(key, releasedBy: pin) }
         if pin != nil { operations.add() }
     }
 
@@ -40,27 +36,9 @@ final class TPMAgreementKey: AgreementKey {
     var privateKeyOperations: Int { operations.count }
 
     func agree(with ephemeral: [UInt8]) throws(StoreError) -> Secret {
-        try connection.withLock { (connection) throws(StoreError) in
-            if let open = connection {
-                do throws(StoreError) {
-                    return try agree(with: ephemeral, over: open)
-                } catch {
-                    // A wrong PIN must not be presented twice.
-                    guard error.code != .corrupt, error.code != .denied else { throw error }
-                    // The TPM or its resource manager was restarted, or removed an object that was not used for long.
-                    open.close()
-                    connection = nil
-                }
-            }
-            let open = try TPMAccess.connect(tcti)
-            _ = try open.load(key, releasedBy: pin)
-            connection = open
-            return try agree(with: ephemeral, over: open)
+        try connection.use { (open) throws(StoreError) in
+            operations.add()
+            return try open.agree(with: ephemeral)
         }
-    }
-
-    private func agree(with point: [UInt8], over open: any TPMOperations) throws(StoreError) -> Secret {
-        operations.add()
-        return try open.agree(with: point)
     }
 }

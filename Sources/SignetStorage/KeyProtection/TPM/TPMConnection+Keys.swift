@@ -112,14 +112,19 @@ extension TPMConnection {
     }
 }
 
-// MARK: Agreement keys
+// MARK: Signet's keys
 
 extension TPMConnection {
     func makeKey(releasedBy pin: TPMPin?) throws(StoreError) -> TPMKey {
+        try makeKey(pin == nil ? TPMTemplate.agreementKey : TPMTemplate.pinKey, releasedBy: pin)
+    }
+
+    /// Creates a key with this public area.
+    func makeKey(_ template: TPM2B_PUBLIC, releasedBy pin: TPMPin? = nil) throws(StoreError) -> TPMKey {
         let storageKey = try storageKey()
         defer { drop(storageKey.handle) }
         _ = try session(saltedBy: storageKey.handle)
-        var (secrets, template) = (TPM2B_SENSITIVE_CREATE(), pin == nil ? TPMTemplate.agreementKey : TPMTemplate.pinKey)
+        var (secrets, template) = (TPM2B_SENSITIVE_CREATE(), template)
         defer { ctss2_wipe(&secrets, MemoryLayout<TPM2B_SENSITIVE_CREATE>.size) }
         if let pin { set(&secrets.sensitive.userAuth, to: pin) }
         var (outside, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
@@ -150,12 +155,19 @@ extension TPMConnection {
     }
 
     func load(_ key: TPMKey, releasedBy pin: TPMPin?) throws(StoreError) -> [UInt8] {
+        try load(key, releasedBy: pin) { TPMTemplate.isAgreementKey($0, needsPin: pin != nil) }
+    }
+
+    /// Loads a key whose public area is the expected one.
+    func load(
+        _ key: TPMKey, releasedBy pin: TPMPin? = nil, ifArea isExpected: (TPMT_PUBLIC) -> Bool
+    ) throws(StoreError) -> [UInt8] {
         let operation = "load the key into the TPM"
         var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
         // tpm2-tss accepts some wrong lengths. Encoding the result again detects them.
         guard tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(key.blob, key.blob.count, &length, &area) == 0,
             tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0,
-            (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea, needsPin: pin != nil)
+            (try? blob(&area, &sealed)) == key.blob, isExpected(area.publicArea)
         else { throw StoreError(.corrupt, operation, "it is damaged; it was left as it is") }
 
         let storageKey = try storageKey(named: key.storageKey)

@@ -1,3 +1,5 @@
+import SignetCore
+
 /// A P-256 key whose private half only one TPM can use.
 ///
 /// The TPM's storage key seals it, and it is stored outside of the TPM.

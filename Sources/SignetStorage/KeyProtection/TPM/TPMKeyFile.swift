@@ -1,3 +1,5 @@
+import SignetCore
+
 /// A file of mode 0600 with a key that only one TPM can use: docs/reference/tpm-formats.md, section "Key file".
 struct TPMKeyFile {
     let directory: VaultDirectory

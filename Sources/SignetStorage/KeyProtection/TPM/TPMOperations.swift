@@ -15,6 +15,14 @@ protocol TPMOperations: AnyObject {
     /// Returns the x coordinate of the shared point of the loaded key and `point` (X9.63). This is the only operation with the
     /// private half.
     func agree(with point: [UInt8]) throws(StoreError) -> Secret
+    /// Creates a P-256 key that signs, like ``makeKey(releasedBy:)``.
+    func makeSigningKey() throws(StoreError) -> TPMKey
+    /// Loads a key that signs until the connection ends, and returns its public half (X9.63).
+    func loadSigningKey(_ key: TPMKey) throws(StoreError) -> [UInt8]
+    /// Returns the ECDSA signature of a SHA-256 digest by the loaded key: the numbers r and s, 32 bytes each.
+    func sign(_ digest: [UInt8]) throws(StoreError) -> [UInt8]
+    /// Returns the statement of the TPM's attestation key that the loaded key, which is `key`, is in the TPM.
+    func certify(_ key: TPMKey, nonce: [UInt8]) throws(StoreError) -> KeyAttestation
     /// Returns the epoch of a vault; nil when this TPM has not stored one.
     func epoch(ofVault id: String) throws(StoreError) -> UInt64?
     /// Stores an epoch.

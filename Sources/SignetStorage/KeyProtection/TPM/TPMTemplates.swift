@@ -42,6 +42,26 @@ enum TPMTemplate {
         return key
     }
 
+    /// A key that can only sign, with ECDSA and SHA-256.
+    static var signingKey: TPM2B_PUBLIC { signing(bound | noLockout | TPMA_OBJECT(TPMA_OBJECT_SIGN_ENCRYPT)) }
+
+    /// The attestation key: a primary key that signs only what the TPM itself made.
+    ///
+    /// The TPM creates the same key again each time from its endorsement seed and `label`, the digest of a text of Signet's.
+    static func attestationKey(label: [UInt8]) -> TPM2B_PUBLIC {
+        var key = signing(bound | noLockout | TPMA_OBJECT(TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_SIGN_ENCRYPT))
+        (key.publicArea.unique.ecc.x.size, key.publicArea.unique.ecc.y.size) = (32, 32)
+        fill(&key.publicArea.unique.ecc.x.buffer, with: label)
+        return key
+    }
+
+    private static func signing(_ attributes: TPMA_OBJECT) -> TPM2B_PUBLIC {
+        var key = onP256(attributes: attributes)
+        key.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_ECDSA
+        key.publicArea.parameters.eccDetail.scheme.details.ecdsa.hashAlg = TPM2_ALG_SHA256
+        return key
+    }
+
     /// Returns true when the key at ``storageKeyHandle`` can be the parent of Signet's keys.
     ///
     /// Another program may have put its own key there.
@@ -57,6 +77,11 @@ enum TPMTemplate {
     /// Above all, its private half was never outside of the TPM.
     static func isAgreementKey(_ key: TPMT_PUBLIC, needsPin: Bool) -> Bool {
         isOnP256(key) && key.objectAttributes == (needsPin ? pinKey : agreementKey).publicArea.objectAttributes
+    }
+
+    /// Returns true when `key` has the attributes of Signet's signing keys.
+    static func isSigningKey(_ key: TPMT_PUBLIC) -> Bool {
+        isOnP256(key) && key.objectAttributes == signingKey.publicArea.objectAttributes
     }
 
     /// Returns the point of a key (X9.63).
