@@ -392,7 +392,7 @@ struct DeviceBindingTests {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
             let key = RecordKey(.item, "signet.device-keys")
-            for bytes in [#"{"version":1,"keys":[{}]}"#, #"{"version":2,"keys":[]}"#, "junk"] {
+            for bytes in [#"{"version":1,"keys":[{}]}"#, #"{"version":2,"keys":[{}]}"#, #"{"version":3,"keys":[]}"#, "junk"] {
                 try vault.write { (records: any RecordWriter) throws(StoreError) in try records.put(Array(bytes.utf8), key) }
                 let keys = VaultDeviceKeys(vault)
                 await #expect(throws: StoreError.self) { try await keys.keys() }

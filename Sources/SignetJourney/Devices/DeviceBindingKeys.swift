@@ -1,5 +1,6 @@
 public import Foundation
 public import SignetOAuth
+public import SignetStorage
 
 /// The owner of a device key: one user of one realm of one server.
 ///
@@ -39,11 +40,13 @@ public struct DeviceKey: Sendable, Hashable {
     ///
     /// Until then, the key signs only when its user has no confirmed key.
     public let isConfirmed: Bool
+    /// The place where the private key is.
+    public let level: SigningKeyLevel
 
     /// Creates the description of a key.
     public init(
         id: String, owner: DeviceKeyOwner, authenticationType: DeviceAuthenticationType, createdAt: Date, publicKey: [UInt8],
-        isConfirmed: Bool = false
+        isConfirmed: Bool = false, level: SigningKeyLevel = .software
     ) {
         self.id = id
         self.owner = owner
@@ -51,12 +54,13 @@ public struct DeviceKey: Sendable, Hashable {
         self.createdAt = createdAt
         self.publicKey = publicKey
         self.isConfirmed = isConfirmed
+        self.level = level
     }
 }
 
 /// A store for device keys that also asks for user authentication before it uses a key.
 ///
-/// ``VaultDeviceKeys`` is one implementation. An app with hardware keys supplies its own.
+/// ``VaultDeviceKeys`` is one implementation, with keys in a TPM, a Secure Enclave or a vault. An app with other hardware supplies its own.
 ///
 /// The methods throw ``DeviceClientError`` to report a specific error to the server. Any other error is reported to the server as
 /// ``DeviceClientError/abort``, and the app receives it unchanged in ``DeviceFailure/cause``.

@@ -1,45 +1,58 @@
-import Crypto
 public import Foundation
 import SignetCore
 import SignetOAuth
 public import SignetStorage
 
-/// A store for device keys in software.
+/// A store for device keys in the TPM or the Secure Enclave, or in software where this machine has neither.
 ///
-/// The private keys are sealed in a vault, and are in this process's memory while they sign. They have the protection of the
-/// vault, for example a TPM, and any process that can open the vault can copy them. Tell this to the operator of a server that
-/// requires hardware keys.
+/// The vault holds what opens a key again. A key in hardware signs on this machine only: a copy of the vault is useless for it
+/// elsewhere. A key in software has the protection of the vault, for example a TPM, and is in this process's memory while it signs; any
+/// process that can open the vault can copy it. ``DeviceKey/level`` tells where a key is, and ``init(_:presence:place:provider:)`` can
+/// require hardware.
 ///
-/// A key that requires user authentication is created only when a ``DevicePresence`` supports that type of authentication. A
-/// weaker type is never used instead.
+/// A key that requires user authentication is created only when a ``DevicePresence`` supports that type of authentication, or when the
+/// hardware checks it at each signature: a Secure Enclave does for the biometric types. A weaker type is never used instead.
 public struct VaultDeviceKeys: DeviceBindingKeys {
     /// The keychain that runs the vault's blocking calls on a thread where blocking is allowed.
     private let keychain: VaultProvider
     private let presence: (any DevicePresence)?
+    private let place: SigningKeyRequirement
+    private let provider: SigningKeyProvider
     private static let record = RecordKey(.item, "signet.device-keys")
 
     /// Creates a store for the keys in a vault.
     /// - Parameters:
     ///   - vault: The vault. Stores that don't seal their records aren't accepted.
-    ///   - presence: The check that asks the user. With nil, only keys without protection are created and used.
-    public init(_ vault: Vault, presence: (any DevicePresence)? = nil) {
+    ///   - presence: The check that asks the user. With nil, only keys without protection, and keys whose hardware asks the user, are
+    ///     created and used.
+    ///   - place: The place for new keys. By default it is the hardware of this machine, or software where no hardware can be used.
+    ///     Existing keys stay where they are.
+    ///   - provider: The provider of the keys.
+    public init(
+        _ vault: Vault, presence: (any DevicePresence)? = nil, place: SigningKeyRequirement = .best,
+        provider: SigningKeyProvider = SigningKeyProvider()
+    ) {
         keychain = VaultProvider { () throws(StoreError) in vault }
         self.presence = presence
+        self.place = place
+        self.provider = provider
     }
 
     /// Creates and stores a key.
     ///
     /// The key is durable when this method returns.
-    /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
+    /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`, with the code `keyUnavailable` or
+    ///   `denied` when a key in hardware is required and the hardware can't be used.
     public func makeKey(
         for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date
     ) async throws -> DeviceKey {
-        try await confirm(protection, username: owner.username)
-        let secret = P256.Signing.PrivateKey()
+        let factor = place == .software ? nil : protection.hardwareFactor.flatMap { provider.supports($0) ? $0 : nil }
+        if factor == nil { try await confirm(protection, username: owner.username) }
+        let made = try await Blocking.run { () throws(StoreError) in try provider.create(place, releasedBy: factor) }
         let key = DeviceKey(
             id: RandomID.uuid().lowercased(), owner: owner, authenticationType: protection, createdAt: now,
-            publicKey: Array(secret.publicKey.x963Representation))
-        let stored = StoredKey(key: key, scalar: Secret(secret.rawRepresentation))
+            publicKey: made.publicKey.x963, level: made.level)
+        let stored = StoredDeviceKey(key: key, reference: made.reference, isReleasedByHardware: factor != nil)
         try await change { $0.append(stored) }
         return key
     }
@@ -61,15 +74,21 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Signs bytes.
     ///
     /// Asks the user first when the key is protected.
-    /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key doesn't exist any more,
-    ///   ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
+    /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key doesn't exist any more, or is in the hardware of another
+    ///   machine or in a TPM that was cleared since; ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
         guard let stored = try await stored().first(where: { $0.key.id == key.id }) else {
             throw DeviceClientError.clientNotRegistered
         }
-        try await confirm(stored.key.authenticationType, username: stored.key.owner.username)
-        let secret = try stored.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
-        return Array(try secret.signature(for: bytes).rawRepresentation)
+        if !stored.isReleasedByHardware {
+            try await confirm(stored.key.authenticationType, username: stored.key.owner.username)
+        }
+        do throws(StoreError) {
+            return try await Blocking.run { () throws(StoreError) in try provider.open(stored.reference).sign(bytes) }
+        } catch {
+            guard error.code == .keyMismatch else { throw error }
+            throw DeviceClientError.clientNotRegistered
+        }
     }
 
     /// Removes a key.
@@ -83,13 +102,13 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     /// Changes the stored keys.
     ///
     /// Writes nothing when the keys stay the same.
-    private func change(_ body: @escaping @Sendable (inout [StoredKey]) -> Void) async throws(StoreError) {
+    private func change(_ body: @escaping @Sendable (inout [StoredDeviceKey]) -> Void) async throws(StoreError) {
         try await keychain.write { (records) throws(StoreError) in
             let stored = try Self.read(records)
             var changed = stored
             body(&changed)
             guard changed.map(\.key) != stored.map(\.key) else { return }
-            try records.put(StoredKey.bytes(of: changed), Self.record)
+            try records.put(StoredDeviceKey.bytes(of: changed), Self.record)
         }
     }
 
@@ -99,77 +118,23 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         guard try await presence.confirm(type, username: username) else { throw DeviceClientError.abort }
     }
 
-    private func stored() async throws(StoreError) -> [StoredKey] {
+    private func stored() async throws(StoreError) -> [StoredDeviceKey] {
         try await keychain.read { (records) throws(StoreError) in try Self.read(records) }
     }
 
-    private static func read(_ records: any RecordReader) throws(StoreError) -> [StoredKey] {
+    private static func read(_ records: any RecordReader) throws(StoreError) -> [StoredDeviceKey] {
         guard let bytes = try records.record(record) else { return [] }
-        guard let keys = StoredKey.keys(in: bytes) else {
-            throw StoreError(.corrupt, "read the device's keys", "the record is damaged; it was not changed")
-        }
-        return keys
+        return try StoredDeviceKey.keys(in: bytes)
     }
 }
 
-/// A key with its private key, in its stored form.
-private struct StoredKey: Sendable {
-    let key: DeviceKey
-    let scalar: Secret
-
-    static func bytes(of keys: [StoredKey]) -> [UInt8] {
-        JSON.encode(
-            .object([
-                "version": .integer(1),
-                "keys": .array(
-                    keys.map { stored in
-                        .object([
-                            "id": .string(stored.key.id), "server": .string(stored.key.owner.server),
-                            "realm": .string(stored.key.owner.realm.description), "userID": .string(stored.key.owner.userID),
-                            "username": .string(stored.key.owner.username), "confirmed": .bool(stored.key.isConfirmed),
-                            "authenticationType": .string(stored.key.authenticationType.rawValue),
-                            "createdAt": .number(stored.key.createdAt.timeIntervalSince1970),
-                            "scalar": .string(Base64.encode(stored.scalar.bytes, as: .url)),
-                        ])
-                    }),
-            ]))
-    }
-
-    /// Reads the keys; nil when one of them is invalid.
-    static func keys(in bytes: [UInt8]) -> [StoredKey]? {
-        guard let json = try? JSON.value(of: bytes), json["version"] == .integer(1), let entries = json["keys"]?.array else {
-            return nil
+extension DeviceAuthenticationType {
+    /// The factor that hardware can check in place of a ``DevicePresence``; nil for a type that no hardware checks.
+    fileprivate var hardwareFactor: SigningKeyFactor? {
+        switch self {
+        case .biometricOnly: .biometry
+        case .biometricAllowFallback: .biometryOrPasscode
+        case .applicationPIN, .none: nil
         }
-        let keys = entries.compactMap { StoredKey($0) }
-        return keys.count == entries.count ? keys : nil
-    }
-
-    init(key: DeviceKey, scalar: Secret) {
-        self.key = key
-        self.scalar = scalar
-    }
-
-    /// The key, marked as accepted by the server.
-    var confirmed: StoredKey {
-        StoredKey(
-            key: DeviceKey(
-                id: key.id, owner: key.owner, authenticationType: key.authenticationType, createdAt: key.createdAt,
-                publicKey: key.publicKey, isConfirmed: true), scalar: scalar)
-    }
-
-    private init?(_ json: JSONValue) {
-        guard let id = json["id"]?.string, let server = json["server"]?.string, let realm = json["realm"]?.string,
-            let userID = json["userID"]?.string, let username = json["username"]?.string,
-            let isConfirmed = json["confirmed"]?.bool,
-            let type = json["authenticationType"]?.string.flatMap({ DeviceAuthenticationType(rawValue: $0) }),
-            let createdAt = json["createdAt"]?.double,
-            let scalar = json["scalar"]?.string.flatMap({ try? Base64.decode($0) }),
-            let secret = try? P256.Signing.PrivateKey(rawRepresentation: scalar)
-        else { return nil }
-        key = DeviceKey(
-            id: id, owner: DeviceKeyOwner(server: server, realm: Realm(realm), userID: userID, username: username),
-            authenticationType: type, createdAt: Date(timeIntervalSince1970: createdAt),
-            publicKey: Array(secret.publicKey.x963Representation), isConfirmed: isConfirmed)
-        self.scalar = Secret(scalar)
     }
 }
