@@ -40,6 +40,8 @@ public struct RequestAction: Sendable, Hashable {
     public static let refreshToken = RequestAction(name: "REFRESH_TOKEN")
     /// The revocation of a token.
     public static let revokeToken = RequestAction(name: "REVOKE_TOKEN")
+    /// The question of a service about a token that it received (RFC 7662).
+    public static let introspectToken = RequestAction(name: "INTROSPECT_TOKEN")
     /// The end of a session.
     public static let logout = RequestAction(name: "LOGOUT")
     /// The request for the claims about the user.
@@ -52,8 +54,14 @@ public struct RequestAction: Sendable, Hashable {
     public static let keys = RequestAction(name: "KEYS")
     /// The start of a login on another device.
     public static let deviceAuthorization = RequestAction(name: "DEVICE_AUTHORIZATION")
+    /// The push of the parameters of an authorization request.
+    public static let pushedAuthorization = RequestAction(name: "PUSHED_AUTHORIZATION")
+    /// The request to ask a user on another device.
+    public static let backchannelAuthentication = RequestAction(name: "BACKCHANNEL_AUTHENTICATION")
     /// The request for the details of a session.
     public static let sessionInfo = RequestAction(name: "SESSION_INFO")
+    /// The request that lists, renames or removes a device of the user.
+    public static let userDevices = RequestAction(name: "USER_DEVICES")
 }
 
 extension [any RequestInterceptor] {

@@ -16,7 +16,8 @@ struct NoVaultTests {
         ["vault", "key", "remove", "1"],
         ["vault", "key", "rotate"],
         ["login"], ["login", "--json"], ["token"], ["token", "--offline", "--json"],
-        ["userinfo", "--json"], ["logout"], ["logout", "--all", "--json"],
+        ["userinfo", "--json"], ["devices"], ["devices", "rename", "a", "b"], ["devices", "remove", "a", "--json"],
+        ["logout"], ["logout", "--all", "--json"],
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 

@@ -151,12 +151,21 @@ package struct RawConnection: Sendable, Equatable {
         package let line: String
         package let head: String
         package let body: String
+        /// The header section as it was sent.
+        fileprivate let sentHead: String
 
-        /// Returns the value of a header field.
+        /// Returns the value of a header field, in lower case.
         ///
         /// The name must be in lower case.
-        package func header(_ name: String) -> String? {
-            head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map {
+        package func header(_ name: String) -> String? { Self.value(of: name, in: head) }
+
+        /// Returns the value of a header field as it was sent.
+        ///
+        /// The name must be in lower case.
+        package func sentHeader(_ name: String) -> String? { Self.value(of: name, in: sentHead) }
+
+        private static func value(of name: String, in head: String) -> String? {
+            head.split(separator: "\r\n").first { $0.prefix(name.count + 1).lowercased() == name + ":" }.map {
                 $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
             }
         }
@@ -169,9 +178,10 @@ package struct RawConnection: Sendable, Equatable {
         while true {
             let text = String(decoding: bytes, as: UTF8.self)
             if let end = text.firstRange(of: "\r\n\r\n") {
-                let head = text[..<end.lowerBound].lowercased()
+                let head = String(text[..<end.lowerBound])
                 let request = Request(
-                    line: String(text.prefix { $0 != "\r\n" }), head: head, body: String(text[end.upperBound...]))
+                    line: String(text.prefix { $0 != "\r\n" }), head: head.lowercased(), body: String(text[end.upperBound...]),
+                    sentHead: head)
                 if request.body.utf8.count >= request.header("content-length").flatMap({ Int($0) }) ?? 0 { return request }
             }
             let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -9,7 +9,8 @@ import SignetStorage
 /// It begins when its input ends.
 ///
 /// `ask` asks from 25 tasks at once and prints each token. `stall` asks once, prints `saving` when the new token is about to be
-/// stored, and never stores it.
+/// stored, and never stores it. `ask-bound` and `stall-bound` do the same with tokens that are bound to a key, and `ask-service` with
+/// the tokens of a service.
 @main
 enum TokenWorker {
     static func main() async {
@@ -27,16 +28,31 @@ enum TokenWorker {
     private static func run(_ command: String, directory: String, server: String) async throws {
         let vaultDirectory = VaultDirectory(path: directory)
         let keychain = VaultProvider { () throws(StoreError) in try vaultDirectory.openVault(timeout: 60) }
-        let store = try command == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
+        let stalls = command.hasPrefix("stall")
+        let store = try stalls ? stalling(keychain, directory) : sharing(keychain, directory)
         let transport = AsyncHTTPTransport()
-        let tokens = TokenSource(
-            OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/.well-known/openid-configuration"),
-            client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"]), store: store,
-            transport: transport)
+        let tokens = try source(command, server, store, transport)
         _ = readLine()
-        let outcome = await Result(of: { try await ask(tokens, times: command == "stall" ? 1 : 25) })
+        let outcome = await Result(of: { try await ask(tokens, times: stalls ? 1 : 25) })
         await transport.close()
         try outcome.get()
+    }
+
+    private static func source(
+        _ command: String, _ server: String, _ store: SessionStore, _ transport: AsyncHTTPTransport
+    ) throws -> TokenSource {
+        let mode: DPoPMode = command.hasSuffix("-bound") ? .software : .none
+        guard command == "ask-service" else {
+            return TokenSource(
+                OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/.well-known/openid-configuration"),
+                client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"], dpop: mode),
+                store: store, transport: transport)
+        }
+        let profile = try ServerProfile(url: server, endpoints: [.discovery: "\(server)/.well-known/openid-configuration"]) {
+            $0.client = OAuthClient(
+                service: "app", scopes: ["read"], authentication: .clientSecretPost(Secret("s3cret".utf8)), dpop: .software)
+        }
+        return try TokenSource(service: profile, store: store, transport: transport)
     }
 
     private static func ask(_ tokens: TokenSource, times: Int) async throws {

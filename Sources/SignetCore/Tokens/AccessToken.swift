@@ -10,7 +10,7 @@ public import Foundation
 public struct AccessToken: Sendable, Hashable {
     /// The access token.
     public let value: Secret
-    /// The token type, nearly always `Bearer`.
+    /// The token type: `Bearer`, or `DPoP` for a token that is bound to a key of the client (RFC 9449).
     public let tokenType: String
     /// The granted scope, as the server wrote it: names separated by spaces, or empty when the server sent none.
     public package(set) var scope: String
@@ -35,6 +35,8 @@ public struct AccessToken: Sendable, Hashable {
     package var isRefreshRefused = false
     /// The refused refresh that ended the login; nil for a token that may be used.
     package var refusal: RefusedRefresh?
+    /// The key to which the tokens are bound; nil for bearer tokens.
+    package var binding: TokenBinding?
 
     /// Creates a token.
     /// - Parameters:
@@ -70,14 +72,17 @@ public struct AccessToken: Sendable, Hashable {
         self.isRotated = isRotated
     }
 
-    /// The value of the `Authorization` header that presents the token: `Bearer …`.
+    /// The value of the `Authorization` header that presents the token: `Bearer …`, or `DPoP …` for a bound token.
     ///
     /// It contains the secret: send it, and do not show or log it. Servers that return `bearer` in lower case still expect
-    /// `Bearer` (RFC 6750).
+    /// `Bearer` (RFC 6750). A bound token needs a `DPoP` header beside it (RFC 9449 section 7.1).
     public var authorization: String {
-        let scheme = tokenType.lowercased() == "bearer" || tokenType.isEmpty ? "Bearer" : tokenType
+        let scheme = isBound ? "DPoP" : tokenType.lowercased() == "bearer" || tokenType.isEmpty ? "Bearer" : tokenType
         return "\(scheme) \(value.text)"
     }
+
+    /// True for a token that only the holder of a key may use (RFC 9449 section 5).
+    public var isBound: Bool { tokenType.lowercased() == "dpop" }
 
     /// Returns true when the token has expired at `now`, and false when its expiry is not known.
     public func isExpired(at now: Date) -> Bool {
@@ -126,6 +131,7 @@ extension AccessToken: Codable {
         case isRotated = "rotated"
         case isRefreshRefused = "refresh_refused"
         case refusal = "refused"
+        case binding = "dpop"
     }
 
     /// Reads a stored token.
@@ -150,6 +156,7 @@ extension AccessToken: Codable {
             isRotated: try members.decodeIfPresent(Bool.self, forKey: .isRotated))
         isRefreshRefused = try members.decodeIfPresent(Bool.self, forKey: .isRefreshRefused) ?? false
         refusal = try members.decodeIfPresent(RefusedRefresh.self, forKey: .refusal)
+        binding = try members.decodeIfPresent(TokenBinding.self, forKey: .binding)
     }
 
     /// Writes the token **in plain text**, for a storage that seals its content.
@@ -167,6 +174,7 @@ extension AccessToken: Codable {
         try members.encodeIfPresent(isRotated, forKey: .isRotated)
         if isRefreshRefused { try members.encode(true, forKey: .isRefreshRefused) }
         try members.encodeIfPresent(refusal, forKey: .refusal)
+        try members.encodeIfPresent(binding, forKey: .binding)
     }
 }
 

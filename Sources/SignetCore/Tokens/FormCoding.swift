@@ -81,18 +81,35 @@ package enum FormCoding {
     /// Decodes the fields of a query or a form, with each name once.
     /// - Throws: ``FormError``.
     package static func decodeOnce(_ form: some StringProtocol) throws(FormError) -> [String: String] {
+        try decode(form, listing: []).fields
+    }
+
+    /// Decodes the fields of a query or a form, with each name once but those of lists.
+    /// - Parameters:
+    ///   - form: The query or the form.
+    ///   - names: The names that may occur more than once.
+    /// - Returns: The values of the other names, and the values of `names` in their order.
+    /// - Throws: ``FormError``.
+    package static func decode(
+        _ form: some StringProtocol, listing names: Set<String>
+    ) throws(FormError) -> (fields: [String: String], lists: [String: [String]]) {
         var fields: [String: String] = [:]
+        var lists: [String: [String]] = [:]
         var error: FormError?
         forEachField(of: form) { name, value in
             guard let key = validText(name), let value = validText(value) else {
                 error = .coding
                 return false
             }
-            if fields.updateValue(value, forKey: key) != nil { error = .duplicate }
+            if names.contains(key) {
+                lists[key, default: []].append(value)
+            } else if fields.updateValue(value, forKey: key) != nil {
+                error = .duplicate
+            }
             return error == nil
         }
         if let error { throw error }
-        return fields
+        return (fields, lists)
     }
 
     /// Decodes form-encoded text; nil when the encoding is invalid.

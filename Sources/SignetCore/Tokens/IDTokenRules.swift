@@ -274,8 +274,11 @@ package struct IDTokenRules: Sendable, Hashable {
     ///   - claims: The claims of the token.
     ///   - now: The current time, in seconds since 1970; nil to check only that the values are numbers.
     ///   - areRequired: True when a token without an expiry time or without a time of issue is refused.
+    ///   - leeway: The accepted difference between two clocks, in seconds.
     /// - Throws: ``IDTokenError``.
-    static func checkTimes(_ claims: [String: JSONValue], now: Double?, areRequired: Bool) throws(IDTokenError) {
+    static func checkTimes(
+        _ claims: [String: JSONValue], now: Double?, areRequired: Bool, leeway: Double = leeway
+    ) throws(IDTokenError) {
         if areRequired || claims["exp"] != nil {
             guard let end = seconds(claims["exp"]), (now ?? -.infinity) < end + leeway else { throw IDTokenError(.expired) }
         }

@@ -8,7 +8,7 @@ import Foundation
 public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of the error.
     ///
-    /// The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009, 8628, OpenID Connect).
+    /// The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009, 8628, 9449, OpenID Connect).
     public struct Code: ErrorCode {
         /// The request is invalid for the server.
         public static let invalidRequest = Code(rawValue: "invalid_request")
@@ -42,6 +42,14 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         public static let slowDown = Code(rawValue: "slow_down")
         /// The device login expired before the user completed it on the other device.
         public static let expiredToken = Code(rawValue: "expired_token")
+        /// The proof of possession must contain a nonce of the server, which the response has (RFC 9449 section 8).
+        public static let useDPoPNonce = Code(rawValue: "use_dpop_nonce")
+        /// The server refused the proof of possession (RFC 9449 section 5).
+        public static let invalidDPoPProof = Code(rawValue: "invalid_dpop_proof")
+        /// The server does not know the user of the login hint (OpenID Connect CIBA section 13).
+        public static let unknownUserID = Code(rawValue: "unknown_user_id")
+        /// The message is too long or has characters that the server does not accept (OpenID Connect CIBA section 13).
+        public static let invalidBindingMessage = Code(rawValue: "invalid_binding_message")
         /// The server had an internal error.
         public static let serverError = Code(rawValue: "server_error")
         /// The server is overloaded or under maintenance.
@@ -57,8 +65,8 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         /// The response is JSON in which a name occurs twice in an object (RFC 8259 section 4), or an authorization response in
         /// which a parameter occurs twice (RFC 6749 section 3.1), so that readers disagree about its meaning.
         public static let repeatedMember = Code(rawValue: "repeatedMember")
-        /// The token response has a token of a type other than Bearer (RFC 6749 section 7.1), or a token with characters other than
-        /// visible ASCII (RFC 6749 appendix A).
+        /// The token response has a token of a type other than Bearer, or other than DPoP after a request with a proof of possession
+        /// (RFC 6749 section 7.1, RFC 9449 section 5), or a token with characters other than visible ASCII (RFC 6749 appendix A).
         public static let unusableToken = Code(rawValue: "unusableToken")
         /// The server did not redirect to the client, most likely because it shows a login page.
         public static let notRedirected = Code(rawValue: "notRedirected")
@@ -78,7 +86,8 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         public static let allCases: [Code] = [
             .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .unsupportedResponseType,
             .invalidScope, .invalidToken, .accessDenied, .loginRequired, .interactionRequired, .consentRequired,
-            .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other, .failed, .unreadable,
+            .authorizationPending, .slowDown, .expiredToken, .useDPoPNonce, .invalidDPoPProof, .unknownUserID,
+            .invalidBindingMessage, .serverError, .temporarilyUnavailable, .other, .failed, .unreadable,
             .repeatedMember, .unusableToken, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
             .notOffered,
         ]

@@ -39,13 +39,21 @@ package enum TokenResponse {
 
     /// Checks that the tokens of a response can be used.
     ///
-    /// A client must not use a token of a type that it doesn't understand (RFC 6749 section 7.1). The access token becomes a part
-    /// of a header, so it has visible ASCII characters only, without a space. The refresh token may have spaces (RFC 6749 appendix
-    /// A).
+    /// A client must not use a token of a type that it doesn't understand (RFC 6749 section 7.1). After a request with a proof of
+    /// possession the token must be bound to the key: a bearer token would be weaker than what the client asked for (RFC 9449
+    /// section 5). The access token becomes a part of a header, so it has visible ASCII characters only, without a space. The
+    /// refresh token may have spaces (RFC 6749 appendix A).
+    /// - Parameter token: The token, with the key of the request as its binding.
     /// - Throws: ``OAuthError/Code/unusableToken``.
     package static func check(_ token: AccessToken) throws(OAuthError) {
         func refused(_ reason: String) -> OAuthError { OAuthError(.unusableToken, explanation: reason) }
-        guard token.tokenType.lowercased() == "bearer" else { throw refused("the type of the access token is not Bearer") }
+        if token.binding == nil {
+            guard token.tokenType.lowercased() == "bearer" else { throw refused("the type of the access token is not Bearer") }
+        } else {
+            guard token.isBound else {
+                throw refused("the type of the access token is not DPoP, so the server did not bind it to the key of the client")
+            }
+        }
         guard token.value.consists(of: 0x21...0x7E) else {
             throw refused("the access token has a character other than visible ASCII")
         }

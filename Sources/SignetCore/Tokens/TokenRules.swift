@@ -108,6 +108,7 @@ package enum TokenRules {
         token.refreshToken = new.refreshToken ?? old.refreshToken
         token.idToken = new.idToken ?? old.idToken
         token.session = old.session
+        token.binding = new.binding ?? old.binding
         token.isRotated = old.refreshToken == nil ? old.isRotated : new.refreshToken.map { $0 != old.refreshToken } ?? false
         return token
     }

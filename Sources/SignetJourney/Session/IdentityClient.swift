@@ -24,6 +24,8 @@ public struct IdentityClient: Sendable {
     public let journeys: Journey
     /// The session and the tokens.
     public let tokens: TokenSource
+    /// The devices of the logged-in user at the server.
+    public let devices: DeviceClient
     private let transport: any HTTPTransport
     private let clock: any WallClock
 
@@ -49,6 +51,8 @@ public struct IdentityClient: Sendable {
             profile, store: store, transport: transport, interceptors: interceptors, clock: clock, requestLogger: requestLogger)
         journeys = Journey(
             profile, transport: transport, interceptors: interceptors, keeping: tokens, requestLogger: requestLogger)
+        devices = DeviceClient(
+            profile, sessionOf: tokens, transport: transport, interceptors: interceptors, requestLogger: requestLogger)
     }
 
     /// Creates a client with a store in the user's vault; see `SessionStore.keychain(account:for:in:lockFile:)`.
@@ -98,6 +102,9 @@ public struct IdentityClient: Sendable {
 
     /// Creates a login that the user completes on another device.
     public func deviceLogin() -> DeviceLogin { DeviceLogin(tokens) }
+
+    /// Creates a request to a user on the device with their authenticator.
+    public func backchannelLogin() -> BackchannelLogin { BackchannelLogin(tokens) }
 
     /// Returns a transport that sends the app's own requests with the access token, only to the given servers.
     /// - Parameters:

@@ -19,25 +19,13 @@ public import SignetNetwork
 public final class LogoutTokenVerifier: Sendable {
     /// The maximum length of a body and of a token, in bytes.
     public static let maximumLength = 65_536
-    /// The minimum time between two requests for keys, in seconds.
-    package static let keyRequestInterval: Double = 30
 
-    private let server: AuthorizationServerClient
+    private let provider: TokenIssuer
     private let clientID: String
     private let policy: LogoutTokenPolicy
     private let memory: any LogoutTokenMemory
-    private let keyRequests = Mutex(KeyRequests())
-    private let keyRenewal = SingleFlight<Void>()
     /// The digests of the tokens whose sessions this process is ending.
     private let running = Mutex<Set<String>>([])
-
-    /// The requests for keys.
-    private struct KeyRequests: Sendable {
-        /// The time from which the next request may be sent.
-        var next = Date.distantPast
-        /// The error of the last request; nil when it succeeded.
-        var failure: LogoutTokenError?
-    }
 
     /// Creates a verifier for the client and the server of a profile.
     /// - Parameters:
@@ -83,7 +71,7 @@ public final class LogoutTokenVerifier: Sendable {
         policy: LogoutTokenPolicy = LogoutTokenPolicy(), interceptors: [any RequestInterceptor] = [],
         clock: any WallClock = SystemWallClock(), requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) {
-        server = AuthorizationServerClient(
+        provider = TokenIssuer(
             endpoints, client: nil,
             pipeline: RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger), clock: clock)
         self.clientID = clientID
@@ -202,15 +190,15 @@ public final class LogoutTokenVerifier: Sendable {
     private func verified(_ text: String) async throws(LogoutTokenError) -> VerifiedToken {
         do {
             guard text.utf8.count <= Self.maximumLength else { throw LogoutTokenError(.request) }
-            let signed = try await verifiedSignature(of: Secret(text: text))
-            guard let issuer = try await server.issuer().name else {
+            let signed = try await provider.verified(Secret(text: text))
+            guard let issuer = try await provider.issuer() else {
                 throw OAuthError(.notConfigured, explanation: "the issuer of the provider is not known")
             }
-            let listed = server.known.idTokenSigningAlgs
+            let listed = provider.idTokenSigningAlgs
             guard policy.algorithm != nil || listed.isEmpty || listed.contains(signed.algorithm) else {
                 throw LogoutTokenError(.algorithm)
             }
-            let now = server.clock.now
+            let now = provider.clock.now
             let rules = LogoutTokenRules(issuer: issuer, clientID: clientID, policy: policy)
             let token = try rules.token(header: signed.header, claims: signed.claims, now: now)
             return VerifiedToken(token: token, end: rules.lastUse(of: token), now: now)
@@ -227,45 +215,6 @@ public final class LogoutTokenVerifier: Sendable {
             guard isBegun else { throw LogoutTokenError(.replayed) }
         } catch {
             throw Self.refusal(error)
-        }
-    }
-
-    /// Verifies the signature of a token with the keys of the provider.
-    private func verifiedSignature(of text: Secret) async throws -> SignedClaims {
-        let signed = try SignedClaims(text)
-        if let keys = server.knownKeys {
-            do throws(IDTokenError) {
-                try await keys.verify(signed)
-                return signed
-            } catch {
-                guard error.code == .signature else { throw error }
-            }
-        }
-        // Tokens that arrive during a request for keys wait for it, and are verified with its result.
-        try await keyRenewal.run { [self] in try await renewKeys() }
-        guard let keys = server.knownKeys else { throw LogoutTokenError(.unavailable, isRetryable: true) }
-        try await keys.verify(signed)
-        return signed
-    }
-
-    /// Requests the keys, unless that happened shortly before.
-    /// - Throws: `LogoutTokenError` when the last request failed: the token may be signed with a key that is not known yet, so it is
-    ///   not refused for its signature.
-    private func renewKeys() async throws {
-        let now = server.clock.now
-        let (isDue, failure) = keyRequests.withLock { requests -> (Bool, LogoutTokenError?) in
-            guard now >= requests.next else { return (false, requests.failure) }
-            requests = KeyRequests(next: now + Self.keyRequestInterval)
-            return (true, nil)
-        }
-        if let failure { throw failure }
-        guard isDue else { return }
-        do {
-            _ = try await server.requestKeys()
-        } catch {
-            let failure = Self.refusal(error)
-            keyRequests.withLock { $0.failure = failure }
-            throw failure
         }
     }
 

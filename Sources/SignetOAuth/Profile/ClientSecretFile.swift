@@ -41,17 +41,42 @@ package enum ClientSecretFile {
     package static func secret(
         ofSetting path: String, environment: [String: String]? = nil
     ) throws(ProfileError) -> Secret {
-        let key = ProfileSetting.clientSecretFile.rawValue
-        guard path.hasPrefix("/") else { throw ProfileError(key, .value("must be an absolute path")) }
+        try value(of: .clientSecretFile, path, limit: maxSize, environment) { (bytes) throws(StoreError) in
+            try secret(in: bytes, of: path)
+        }
+    }
+
+    /// Reads the key in the file that the setting `client.keyFile` names, which has the rules of a file with a secret.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - identifier: The ID of the key; nil for that of the file, or the thumbprint.
+    ///   - environment: The environment variables; nil for those of this process.
+    /// - Returns: The key.
+    /// - Throws: ``ProfileError`` when the path isn't absolute, or with the error of the file.
+    static func key(
+        ofSetting path: String, identifier: String?, environment: [String: String]? = nil
+    ) throws(ProfileError) -> ClientKey {
+        try value(of: .clientKeyFile, path, limit: ClientKey.maxSize, environment) { (bytes) throws(StoreError) in
+            try ClientKey(content: bytes, of: path, identifier: identifier)
+        }
+    }
+
+    private static func value<Value>(
+        of setting: ProfileSetting, _ path: String, limit: Int, _ environment: [String: String]?,
+        _ read: (_ bytes: [UInt8]) throws(StoreError) -> Value
+    ) throws(ProfileError) -> Value {
+        guard path.hasPrefix("/") else { throw ProfileError(setting.rawValue, .value("must be an absolute path")) }
         let directory = (environment ?? ProcessInfo.processInfo.environment)["CREDENTIALS_DIRECTORY"] ?? ""
         do throws(StoreError) {
-            guard let name = credentialName(path, in: directory) else { return try secret(at: path) }
-            guard let bytes = try CredentialFile.contents(name, in: directory, limit: maxSize) else {
+            guard let name = credentialName(path, in: directory) else {
+                return try read(PrivateFile.contents(of: path, limit: limit))
+            }
+            guard let bytes = try CredentialFile.contents(name, in: directory, limit: limit) else {
                 throw StoreError(.notFound, "open \(path)", "it does not exist")
             }
-            return try secret(in: bytes, of: path)
+            return try read(bytes)
         } catch {
-            throw ProfileError(key, .value("cannot be used: \(error.description)"))
+            throw ProfileError(setting.rawValue, .value("cannot be used: \(error.description)"))
         }
     }
 

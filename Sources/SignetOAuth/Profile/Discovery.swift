@@ -100,12 +100,18 @@ struct ProviderDescription: Sendable, Hashable {
     let addresses: [ServerEndpoint: String]
     /// The address at which a session of a Ping provider ends without a browser.
     let providerEndSession: String?
+    /// The endpoint that a service asks about the tokens that it receives (RFC 7662).
+    let introspection: String?
     /// True when the provider sends its issuer in each authorization response (RFC 9207).
     let namesIssuer: Bool
     /// The methods of client authentication at the token endpoint; nil when the document has no list of them.
     let authenticationMethods: [String]?
     /// The signature algorithms of ID tokens; empty when the document lists none.
     let idTokenSigningAlgs: Set<String>
+    /// True when the provider requires pushed authorization requests (RFC 9126 section 5).
+    let requiresPushedRequests: Bool
+    /// The algorithms of signed authentication requests (OpenID Connect CIBA section 4); empty when the document lists none.
+    let backchannelSigningAlgs: Set<String>
 
     private static let required: [(ServerEndpoint, String)] = [
         (.authorize, "authorization_endpoint"), (.token, "token_endpoint"),
@@ -113,6 +119,8 @@ struct ProviderDescription: Sendable, Hashable {
     private static let optional: [(ServerEndpoint, String)] = [
         (.userInfo, "userinfo_endpoint"), (.revoke, "revocation_endpoint"), (.endSession, "end_session_endpoint"),
         (.jwks, "jwks_uri"), (.deviceCode, "device_authorization_endpoint"),
+        (.pushedAuthorization, "pushed_authorization_request_endpoint"),
+        (.backchannelAuthentication, "backchannel_authentication_endpoint"),
     ]
 
     /// Requests and reads the document.
@@ -129,16 +137,23 @@ struct ProviderDescription: Sendable, Hashable {
         at url: String, issuer: String?, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>,
         policy: EndpointPolicy, clock: any WallClock = SystemWallClock()
     ) async throws {
+        let members = try await Self.members(at: url, pipeline, timeout: timeout, pins: pins, clock: clock)
+        try self.init(members, expecting: DiscoveryIssuer(configured: issuer, documentAddress: url), policy: policy)
+    }
+
+    /// Requests the document and returns its members, none of which is checked.
+    /// - Throws: ``ProfileError``, `TransportError`, the errors of interceptors.
+    static func members(
+        at url: String, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>, clock: any WallClock
+    ) async throws -> [String: JSONValue] {
         let request = HTTPRequest("GET", url, headers: ["Accept": "application/json"], timeout: timeout, pins: pins)
         let response = try await pipeline.send(request, for: .wellKnown)
-        let members: [String: JSONValue]
         do throws(OAuthError) {
-            members = try TokenResponse.members(
+            return try TokenResponse.members(
                 status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
         } catch {
             throw ProfileError("discovery", .refused(error.namingDocument(url, response)))
         }
-        try self.init(members, expecting: DiscoveryIssuer(configured: issuer, documentAddress: url), policy: policy)
     }
 
     private init(
@@ -158,11 +173,15 @@ struct ProviderDescription: Sendable, Hashable {
         }
         for (endpoint, name) in Self.optional { addresses[endpoint] = try Self.address(members, name, policy) }
         providerEndSession = try Self.address(members, "ping_end_idp_session_endpoint", policy)
+        introspection = try Self.address(members, "introspection_endpoint", policy)
         if addresses[.endSession] == nil { addresses[.endSession] = providerEndSession }
         self.addresses = addresses
         namesIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
         authenticationMethods = members["token_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
-        idTokenSigningAlgs = Set(members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) ?? [])
+        func names(_ member: String) -> Set<String> { Set(members[member]?.array?.compactMap(\.string) ?? []) }
+        idTokenSigningAlgs = names("id_token_signing_alg_values_supported")
+        requiresPushedRequests = members["require_pushed_authorization_requests"]?.bool == true
+        backchannelSigningAlgs = names("backchannel_authentication_request_signing_alg_values_supported")
     }
 
     private static func address(

@@ -27,6 +27,10 @@ enum ProfileSetting: String, CaseIterable {
     case clientRequiresACR = "client.requiresACR"
     case clientAuthentication = "client.authentication"
     case clientSecretFile = "client.secretFile"
+    case clientKeyFile = "client.keyFile"
+    case clientKeyID = "client.keyID"
+    case clientDPoP = "client.dpop"
+    case clientPushesRequests = "client.pushesRequests"
 
     /// Returns the name for the environment: `COOKIE_NAME` for `cookieName`, and `CLIENT_REQUIRES_ACR` for `client.requiresACR`.
     static func variable(_ key: String) -> String {
@@ -95,14 +99,21 @@ struct ProfileSettings {
         let (algorithm, audiences) = (try text(.clientIDTokenSignedResponseAlg), try list(.clientTrustedAudiences))
         let requiresACR = try bool(.clientRequiresACR)
         let authentication = try authentication(secret)
+        let (dpop, pushesRequests) = (try choice(.clientDPoP, DPoPMode.self), try bool(.clientPushesRequests))
         let isAbsent = id == nil && redirectURI == nil && scopes == nil && signOut == nil && parameters == nil
-        if isAbsent, algorithm == nil, audiences == nil, requiresACR == nil, authentication == nil { return nil }
+        let isPlain = dpop == nil && pushesRequests == nil && authentication == nil
+        if isAbsent, isPlain, algorithm == nil, audiences == nil, requiresACR == nil { return nil }
         guard let id else { throw ProfileError(ProfileSetting.clientID.rawValue, .missing) }
-        guard let redirectURI else { throw ProfileError(ProfileSetting.clientRedirectURI.rawValue, .missing) }
+        // The client of a service has no redirect URI.
+        let isPublic = authentication?.method ?? .publicClient == .publicClient
+        guard let redirectURI = redirectURI ?? (isPublic ? nil : OAuthClient.noRedirectURI) else {
+            throw ProfileError(ProfileSetting.clientRedirectURI.rawValue, .missing)
+        }
         return OAuthClient(
             clientID: id, redirectURI: redirectURI, scopes: scopes ?? [], signOutRedirectURI: signOut,
             authorizationParameters: parameters ?? [:], authentication: authentication ?? ClientAuthentication.none,
-            idTokenSignedResponseAlg: algorithm, trustedAudiences: audiences ?? [], requiresACR: requiresACR ?? true)
+            idTokenSignedResponseAlg: algorithm, trustedAudiences: audiences ?? [], requiresACR: requiresACR ?? true,
+            dpop: dpop ?? DPoPMode.none, pushesRequests: pushesRequests ?? false)
     }
 
     /// Returns the authentication of the client; nil when no setting of it is present.
@@ -112,6 +123,13 @@ struct ProfileSettings {
     private func authentication(_ given: Secret?) throws(ProfileError) -> ClientAuthentication? {
         let method = try choice(.clientAuthentication, ClientAuthentication.Method.self)
         let path = try text(.clientSecretFile)
+        if let key = try clientKey(method) {
+            guard given == nil, path == nil else {
+                throw ProfileError(
+                    ProfileSetting.clientSecretFile.rawValue, .value("contradicts client.authentication: private_key_jwt"))
+            }
+            return ClientAuthentication.privateKeyJWT(key)
+        }
         guard method?.needsSecret ?? (given != nil || path != nil) else {
             guard path == nil else {
                 throw ProfileError(
@@ -129,6 +147,22 @@ struct ProfileSettings {
         }
         if method == .clientSecretPost { return ClientAuthentication.clientSecretPost(secret) }
         return ClientAuthentication.clientSecretBasic(secret)
+    }
+
+    /// Returns the key of a client that authenticates with one; nil for another method.
+    ///
+    /// A file with a key needs no other setting.
+    private func clientKey(_ method: ClientAuthentication.Method?) throws(ProfileError) -> ClientKey? {
+        let (path, identifier) = (try text(.clientKeyFile), try text(.clientKeyID))
+        guard method ?? (path == nil ? .publicClient : .privateKeyJWT) == .privateKeyJWT else {
+            guard path == nil, identifier == nil else {
+                let setting: ProfileSetting = path == nil ? .clientKeyID : .clientKeyFile
+                throw ProfileError(setting.rawValue, .value("is for client.authentication: private_key_jwt"))
+            }
+            return nil
+        }
+        guard let path else { throw ProfileError(ProfileSetting.clientKeyFile.rawValue, .missing) }
+        return try ClientSecretFile.key(ofSetting: path, identifier: identifier, environment: environment)
     }
 
     private static func pin(_ text: String) throws(ProfileError) -> PublicKeyPin {

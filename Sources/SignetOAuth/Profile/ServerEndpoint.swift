@@ -22,6 +22,10 @@ public enum ServerEndpoint: String, Sendable, CaseIterable {
     case jwks
     /// The endpoint with the codes for devices without a browser (RFC 8628).
     case deviceCode
+    /// The endpoint that takes the parameters of authorization requests (RFC 9126).
+    case pushedAuthorization
+    /// The endpoint that asks a user on another device (OpenID Connect CIBA).
+    case backchannelAuthentication
     /// The endpoint with the OpenID discovery document of the server.
     case discovery
     /// The endpoint under which the devices and settings of users are found.
@@ -41,6 +45,8 @@ public enum ServerEndpoint: String, Sendable, CaseIterable {
         case .endSession: "oauth2\(realm)/connect/endSession"
         case .jwks: "oauth2\(realm)/connect/jwk_uri"
         case .deviceCode: "oauth2\(realm)/device/code"
+        case .pushedAuthorization: "oauth2\(realm)/par"
+        case .backchannelAuthentication: "oauth2\(realm)/bc-authorize"
         case .discovery: "oauth2\(realm)/.well-known/openid-configuration"
         }
     }

@@ -61,16 +61,17 @@ public struct BrowserLogin: Sendable {
             let server = tokens.server
             let (issuer, isNamed) = try await server.issuer()
             let attempt = server.attempt(adding: parameters)
+            let key = try await server.newKey()
             let visit = BrowserVisit(
                 returnAddress: try server.client.redirectURI, state: attempt.state, timeout: timeout, clock: clock, open: open,
                 title: "Login")
             let answer = try await visit.answer(at: receiver) { redirectURI in
-                try await server.authorizationAddress(attempt, redirectURI: redirectURI)
+                try await server.authorizationAddress(attempt, redirectURI: redirectURI, boundTo: key)
             }
             let code = try AuthorizationResponse.code(
                 query: try answer.fields(), state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
             return try await tokens.adopt(
-                try await server.exchange(code, attempt, redirectURI: answer.redirectURI))
+                try await server.exchange(code, attempt, redirectURI: answer.redirectURI, boundTo: key))
         } catch let expired as BrowserVisit.Expired {
             throw TokenError(.cancelled, .other(reason(expired)))
         } catch {

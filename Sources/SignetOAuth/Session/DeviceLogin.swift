@@ -68,32 +68,17 @@ public struct DeviceLogin: Sendable {
     ///   `access_denied` when the user declined, with `expired_token` when the code has expired. AM's `authorization_declined`,
     ///   which also stands for an unknown code, is `access_denied`.
     public func finish(_ invitation: Invitation) async throws(TokenError) -> AccessToken {
-        var polling = DevicePolling(interval: invitation.interval)
-        while true {
-            do { try await sleep(polling.interval) } catch { throw TokenError(.cancelled) }
-            guard tokens.server.clock.now < invitation.end else {
-                throw TokenError(.refused, .server(OAuthError(.expiredToken)))
-            }
-            let answer: AuthorizationServerClient.TokenAnswer
-            do {
-                answer = try await tokens.server.exchange(
-                    deviceCode: invitation.deviceCode, verifier: invitation.verifier)
-            } catch let error as OAuthError {
-                guard polling.next(after: error) == .ask else { throw TokenError(error) }
-                continue
-            } catch {
-                let failure = TokenError(error)
-                guard case .network = failure.cause, failure.isRetryable else { throw failure }
-                polling.nextAfterSilence()
-                continue
-            }
-            // The code is now used up. A retry after a failure would return nothing.
-            // AM's device grant returns no ID token.
-            do {
-                return try await tokens.adopt(try await tokens.server.taken(answer, requiresIDToken: false))
-            } catch {
-                throw TokenError(error)
-            }
+        let server = tokens.server
+        let polling = TokenPolling(tokens: tokens, sleep: sleep, end: invitation.end, interval: invitation.interval)
+        let answer = try await polling.answer { key in
+            try await server.exchange(deviceCode: invitation.deviceCode, verifier: invitation.verifier, boundTo: key)
+        }
+        // The code is now used up. A retry after a failure would return nothing.
+        // AM's device grant returns no ID token.
+        do {
+            return try await tokens.adopt(try await server.taken(answer, requiresIDToken: false))
+        } catch {
+            throw TokenError(error)
         }
     }
 }

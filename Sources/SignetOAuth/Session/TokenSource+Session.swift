@@ -184,13 +184,8 @@ extension TokenSource {
     /// - Throws: ``TokenError``; ``TokenError/Code/idTokenRefused`` when the claims are about another user, or the signature, the
     ///   issuer or the audience of a signed response is wrong. Its cause says that it is the userinfo that was refused.
     public func userInfo() async throws(TokenError) -> UserInfo {
-        var token = try await token()
         do {
-            var response = try await server.userInfo(token)
-            if response.status == 401 {
-                token = try await renewed(insteadOf: token)
-                response = try await server.userInfo(token)
-            }
+            let (response, token) = try await userInfoResponse()
             let info = UserInfo(claims: try await claims(of: response))
             // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
             if let idToken = token.idToken, !info.isAbout(try SignedClaims.subject(of: idToken)) {
@@ -201,6 +196,18 @@ extension TokenSource {
         } catch {
             throw TokenError(error)
         }
+    }
+
+    /// Returns the response to a request for the claims, and the token of the request.
+    private func userInfoResponse() async throws -> (response: HTTPResponse, token: AccessToken) {
+        let token = try await token()
+        do {
+            let response = try await server.userInfo(token)
+            // Another token doesn't help when the server refuses the proof of possession.
+            guard response.status == 401, ProofSender.proofError(of: response) == nil else { return (response, token) }
+        } catch is LostKey {}
+        let other = try await renewed(insteadOf: token)
+        return (try await server.userInfo(other), other)
     }
 
     private func claims(of response: HTTPResponse) async throws -> [String: JSONValue] {

@@ -1,27 +1,41 @@
 import SignetCore
 import SignetNetwork
 
-/// The authentication of the client (RFC 6749 section 2.3.1).
+/// The authentication of the client (RFC 6749 section 2.3.1, RFC 7523 section 2.2).
 extension AuthorizationServerClient {
     /// Adds the authentication of the client to a form that names the client with `client_id`.
-    /// - Throws: ``OAuthError/Code/notConfigured`` when the server's discovery document doesn't list the client's method.
+    /// - Throws: ``OAuthError/Code/notConfigured`` when the server's discovery document doesn't list the client's method; the errors of
+    ///   the client's key, and of the request for the issuer.
     func authenticate(
         _ fields: inout [(name: String, value: String)], _ headers: inout HTTPHeaders, for action: RequestAction
-    ) throws(OAuthError) {
+    ) async throws {
         let client = try client
         switch client.authentication {
         case .none: return
         case .clientSecretBasic(let secret):
             // OpenAM refuses the header together with `client_id`, except at its device authorization endpoint, which requires the
-            // field (RFC 8628 section 3.1 permits both).
-            if action != .deviceAuthorization { fields.removeAll { $0.name == "client_id" } }
+            // field (RFC 8628 section 3.1 permits both). `client_id` is also a parameter of the authorization request that is pushed.
+            if action != .deviceAuthorization, action != .pushedAuthorization { fields.removeAll { $0.name == "client_id" } }
             let credentials = "\(client.clientID.percentEncoded()):\(secret.text.percentEncoded())"
             headers.append("Authorization", "Basic " + Base64.encode(Array(credentials.utf8), as: .standard))
         case .clientSecretPost(let secret): fields.append(("client_secret", secret.text))
+        case .privateKeyJWT(let key):
+            fields.append(("client_assertion_type", ClientAssertion.type))
+            fields.append(("client_assertion", try await assertion(of: client, with: key)))
         }
-        // The list is that of the token endpoint, and the revocation endpoint may have another one (RFC 8414 section 2).
-        guard action != .revokeToken else { return }
+        // The list is that of the token endpoint, and these endpoints may have others (RFC 8414 section 2).
+        guard action != .revokeToken, action != .introspectToken else { return }
         try checkIsOffered(client.authentication.method.rawValue)
+    }
+
+    /// Returns a new assertion for the server.
+    ///
+    /// Its only audience is the issuer, as far as that is known: an assertion for the address of an endpoint could be used at another
+    /// server that names this address in its metadata.
+    private func assertion(of client: OAuthClient, with key: ClientKey) async throws -> String {
+        let address = try await tokenAddress()
+        let audience = try await issuer().name ?? address
+        return try await key.assertion(from: client.clientID, to: audience, at: proofs.time(at: address))
     }
 
     /// Checks that the discovery document, if it was read, lists a method or has no list.

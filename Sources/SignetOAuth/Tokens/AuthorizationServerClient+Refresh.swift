@@ -18,11 +18,11 @@ struct RefusedResponse: Error {
 }
 
 extension AuthorizationServerClient {
-    /// Exchanges a refresh token for tokens.
+    /// Exchanges a refresh token for tokens, which are bound to a key if there is one.
     ///
     /// Checks a new ID token against the previous one. The result has no ID token when the previous one stays.
     /// - Throws: ``RefusedResponse`` when the response was refused; the errors of the requests.
-    func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
+    func refresh(_ token: AccessToken, with refreshToken: Secret, boundTo key: DPoPKey?) async throws -> AccessToken {
         // The keys are fetched first, so that nothing delays the storage of the response.
         if token.idToken != nil {
             do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
@@ -35,7 +35,7 @@ extension AuthorizationServerClient {
             // section 6).
             answer = try await tokens(
                 [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
-                to: url, scope: "", for: .refreshToken)
+                to: url, scope: "", for: .refreshToken, boundTo: key)
         } catch let error as OAuthError where error.code == .repeatedMember {
             throw RefusedResponse(error)
         }

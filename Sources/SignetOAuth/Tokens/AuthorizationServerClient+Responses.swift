@@ -36,7 +36,7 @@ extension AuthorizationServerClient {
     /// Returns the error in the `WWW-Authenticate` field of a response whose content has none (RFC 6750 section 3).
     private func refusedToken(_ response: HTTPResponse, _ error: OAuthError) -> OAuthError? {
         guard error.code == .unreadable, (400..<500).contains(response.status) else { return nil }
-        return BearerChallenge(response.headers.all("WWW-Authenticate"))?.error(status: response.status)
+        return TokenChallenge(response.headers.all("WWW-Authenticate"))?.error(status: response.status)
     }
 }
 

@@ -3,16 +3,17 @@ import SignetNetwork
 
 extension AuthorizationServerClient {
     /// Requests the claims about the user that the token belongs to.
+    /// - Throws: ``LostKey`` for a bound token whose key can never be used again; the errors of the request.
     func userInfo(_ token: AccessToken) async throws -> HTTPResponse {
+        let key = try await key(of: token)
         let url = try await address(\.userInfo, "userinfo endpoint")
-        return try await send(
-            "GET", url,
-            headers: [
-                "Authorization": token.authorization, "Accept": "application/json, application/jwt",
-                "Accept-API-Version": Self.version,
-            ],
-            for: .userInfo
-        ).response
+        let headers: HTTPHeaders = [
+            "Authorization": token.authorization, "Accept": "application/json, application/jwt",
+            "Accept-API-Version": Self.version,
+        ]
+        return try await send(for: .userInfo, boundTo: key, presenting: token.value) {
+            request("GET", url, headers: headers)
+        }.response
     }
 
     /// Returns the claims of a userinfo response, which may be signed (OpenID Connect Core section 5.3.2).

@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetNetwork
+import SignetStorage
 
 /// The requests to an OAuth 2.0 server, one per method.
 ///
@@ -9,22 +10,33 @@ final class AuthorizationServerClient: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
     let given: OAuthEndpoints
-    private let pipeline: RequestPipeline
+    let pipeline: RequestPipeline
     private let cache = Mutex(Cache())
     /// The variant of the protocol that the server uses.
     let dialect: DetectedDialect
+    /// The clocks and the nonces of the servers that get proofs of possession.
+    let proofs: ProofSender
+    /// The places for the keys of tokens.
+    let keys: SigningKeyProvider
+    /// The key that was used last.
+    let opened = Mutex<DPoPKey?>(nil)
 
     private struct Cache {
         var endpoints: OAuthEndpoints?
         var keys: ServerKeys?
     }
 
-    init(_ endpoints: OAuthEndpoints, client: OAuthClient?, pipeline: RequestPipeline, clock: any WallClock) {
+    init(
+        _ endpoints: OAuthEndpoints, client: OAuthClient?, pipeline: RequestPipeline, clock: any WallClock,
+        keys: SigningKeyProvider = SigningKeyProvider()
+    ) {
         given = endpoints
         dialect = DetectedDialect(endpoints.dialect)
         registration = client
         self.pipeline = pipeline
         self.clock = clock
+        self.keys = keys
+        proofs = ProofSender(clock)
     }
 
     /// The OAuth 2.0 client of the app.
@@ -71,7 +83,7 @@ final class AuthorizationServerClient: Sendable {
     /// Returns all endpoints, including those of the discovery document, which is requested once.
     ///
     /// An endpoint of the document is known only after the document's issuer was checked.
-    private func described() async throws -> OAuthEndpoints {
+    func described() async throws -> OAuthEndpoints {
         if let endpoints = cache.withLock({ $0.endpoints }) { return endpoints }
         guard let url = given.discovery else { return given }
         let found: ProviderDescription
@@ -120,16 +132,14 @@ final class AuthorizationServerClient: Sendable {
 
     /// Requests an authorization code for a session (protocol/journey.md section 4.2).
     ///
-    /// Returns the code and the updated cookies.
+    /// With a key, the code is bound to it. Returns the code and the updated cookies.
     func code(
-        for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
+        for session: SSOToken, _ attempt: AuthorizationAttempt, boundTo key: DPoPKey?, cookies: CookieJar
     ) async throws -> (code: Secret, cookies: CookieJar) {
         let client = try client
         dialect.recall(session)
         let (issuer, isNamed) = try await issuer()
-        let url = FormCoding.address(
-            try await address(\.authorize, "authorization endpoint"),
-            adding: parameters(of: attempt, client, redirectURI: client.redirectURI))
+        let url = try await authorizationAddress(attempt, redirectURI: client.redirectURI, boundTo: key)
         var headers = headers(session, for: url, cookies)
         headers.append("Accept-API-Version", Self.version)
         let (response, request) = try await send("GET", url, headers: headers, for: .authorize)
@@ -146,24 +156,9 @@ final class AuthorizationServerClient: Sendable {
         return (code, cookies)
     }
 
-    /// Returns the address at which a browser requests an authorization code.
-    func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
-        FormCoding.address(
-            try await address(\.authorize, "authorization endpoint"),
-            adding: parameters(of: attempt, try client, redirectURI: redirectURI))
-    }
-
-    private func parameters(
-        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String
-    ) -> [(name: String, value: String)] {
-        attempt.parameters(
-            clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes,
-            extra: client.extraParameters(adding: attempt.addedParameters))
-    }
-
-    /// Exchanges an authorization code for tokens and checks them.
+    /// Exchanges an authorization code for tokens, bound to a key if there is one, and checks them.
     func exchange(
-        _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil
+        _ code: Secret, _ attempt: AuthorizationAttempt, redirectURI: String? = nil, boundTo key: DPoPKey?
     ) async throws -> AccessToken {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
@@ -172,21 +167,21 @@ final class AuthorizationServerClient: Sendable {
                 ("grant_type", "authorization_code"), ("code", code.text),
                 ("redirect_uri", redirectURI ?? client.redirectURI), ("client_id", client.clientID),
                 ("code_verifier", attempt.verifier.text),
-            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
+            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken, boundTo: key)
         return try await taken(answer, attempt: attempt)
     }
 
     /// Exchanges the code of a device login (RFC 8628 section 3.4, RFC 7636 section 4.5).
     ///
     /// Pass the result to ``taken(_:attempt:requiresIDToken:)``.
-    func exchange(deviceCode: Secret, verifier: Secret) async throws -> TokenAnswer {
+    func exchange(deviceCode: Secret, verifier: Secret, boundTo key: DPoPKey?) async throws -> TokenAnswer {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
         return try await tokens(
             [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
                 ("client_id", client.clientID), ("code_verifier", verifier.text),
-            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
+            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken, boundTo: key)
     }
 
     /// Starts a login on another device (RFC 8628 section 3.1).
@@ -219,15 +214,18 @@ final class AuthorizationServerClient: Sendable {
     ///   - url: The address of the token endpoint.
     ///   - scope: The scope to assume when the response doesn't contain one.
     ///   - action: The purpose of the request, which interceptors receive.
-    /// - Returns: The tokens, and the time of the response. The ID token is not checked yet.
+    ///   - key: The key to which the tokens are to be bound; nil for bearer tokens.
+    /// - Returns: The tokens, with the key as their binding, and the time of the response. The ID token is not checked yet.
     /// - Throws: `OAuthError` when the token endpoint rejects the request; `TransportError`; the errors of
     ///   interceptors.
     func tokens(
-        _ fields: [(name: String, value: String)], to url: String, scope: String, for action: RequestAction
+        _ fields: [(name: String, value: String)], to url: String, scope: String, for action: RequestAction,
+        boundTo key: DPoPKey?
     ) async throws -> TokenAnswer {
-        let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
+        let response = try await post(
+            fields, to: url, headers: ["Accept-API-Version": Self.version], for: action, boundTo: key)
         let now = clock.now
-        let token: AccessToken
+        var token: AccessToken
         do throws(OAuthError) {
             token = try TokenResponse.token(
                 status: response.status, body: response.body, requestedScope: scope, now: now,
@@ -235,6 +233,7 @@ final class AuthorizationServerClient: Sendable {
         } catch {
             throw withoutSecret(error.naming(url, response))
         }
+        token.binding = key?.binding(nonces: proofs.nonces)
         return TokenAnswer(
             token: token, now: IDTokenRules.time(of: response.date, at: now),
             clocksDiffer: IDTokenRules.isTooFar(response.date, from: now))
@@ -274,9 +273,14 @@ extension AuthorizationServerClient {
             ("client_id", try client.clientID),
         ]
         var response = try await post(fields, to: url, for: .revokeToken)
-        if response.status == 401, try client.authentication.secret == nil {
-            // Some servers let a public client revoke a token only with that token as the credential.
-            response = try await post(fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken)
+        if response.status == 401, try client.authentication.method == .publicClient {
+            // Some servers let a public client revoke a token only with that token as the credential, which a bound token without
+            // its key can't be.
+            do {
+                response = try await post(
+                    fields, to: url, headers: ["Authorization": token.authorization], for: .revokeToken,
+                    boundTo: try await key(of: token), presenting: token.value)
+            } catch is LostKey {}
         }
         do throws(OAuthError) { try mustBeDone(response, from: url) } catch { throw withoutSecret(error) }
     }
@@ -292,36 +296,5 @@ extension AuthorizationServerClient {
             return try checked("\(token.dropLast(name.count))/token/revoke")
         }
         return try await address(\.revoke, "revocation endpoint")
-    }
-
-    // MARK: Requests
-
-    static let version = "resource=2.1, protocol=1.0"
-
-    func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
-        SessionHeaders(given, dialect.current).headers(session.value, for: url, cookies, now: clock.now)
-    }
-
-    /// Sends a form with the authentication of the client.
-    ///
-    /// All endpoints that take a form authenticate the client. The server may repeat the secret in its response, so the caller
-    /// removes it from the error; see ``withoutSecret(_:)``.
-    private func post(
-        _ fields: [(name: String, value: String)], to url: String, headers: HTTPHeaders = [:], for action: RequestAction
-    ) async throws -> HTTPResponse {
-        var (fields, headers) = (fields, headers)
-        try authenticate(&fields, &headers, for: action)
-        headers.append("Content-Type", "application/x-www-form-urlencoded")
-        headers.append("Accept", "application/json")
-        let body = Array(FormCoding.encode(fields).utf8)
-        return try await send("POST", url, headers: headers, body: body, for: action).response
-    }
-
-    func send(
-        _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], for action: RequestAction
-    ) async throws -> (response: HTTPResponse, request: HTTPRequest) {
-        let request = HTTPRequest(
-            method, url, headers: headers, body: body, timeout: given.timeout, pins: given.pins)
-        return (try await pipeline.send(request, for: action), request)
     }
 }

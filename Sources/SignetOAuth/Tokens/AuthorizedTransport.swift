@@ -3,6 +3,9 @@ public import SignetNetwork
 
 /// Sends an app's own requests with its access token, and renews the token once when a server rejects it.
 ///
+/// A token that is bound to a key goes with a proof of possession (RFC 9449). A request is sent once more when the server requires
+/// another nonce in it.
+///
 ///     let api = AuthorizedTransport(transport, tokens: tokens, origins: [try Endpoint("https://api.example.com")])
 ///     let response = try await api.send(HTTPRequest("GET", "https://api.example.com/orders"))
 public struct AuthorizedTransport: Sendable {
@@ -83,8 +86,14 @@ public struct AuthorizedTransport: Sendable {
         request.pins = try origin.demanded(by: request)
         try await prepare()
         let token = try await tokens.token()
-        let response = try await transport.deliver(request.authorized(by: token))
-        guard response.status == 401 else { return response }
+        let response: HTTPResponse
+        do {
+            response = try await deliver(request, with: token)
+        } catch is LostKey {
+            return try await deliver(request, with: try await tokens.renewed(insteadOf: token))
+        }
+        // Another token doesn't help when the server refuses the proof.
+        guard response.status == 401, ProofSender.proofError(of: response) == nil else { return response }
         let renewed: AccessToken
         do throws(TokenError) {
             renewed = try await tokens.renewed(insteadOf: token)
@@ -93,14 +102,11 @@ public struct AuthorizedTransport: Sendable {
             guard [.refused, .loginRequired, .interactionRequired, .unreachable].contains(error.code) else { throw error }
             return response
         }
-        return try await transport.deliver(request.authorized(by: renewed))
+        return try await deliver(request, with: renewed)
     }
-}
 
-extension HTTPRequest {
-    fileprivate func authorized(by token: AccessToken) -> HTTPRequest {
-        var request = self
-        request.headers.set("Authorization", token.authorization)
-        return request
+    /// Sends a request with a token, and with a proof of possession if the token is bound.
+    private func deliver(_ request: HTTPRequest, with token: AccessToken) async throws -> HTTPResponse {
+        try await tokens.send(request, with: token) { try await transport.deliver($0) }
     }
 }

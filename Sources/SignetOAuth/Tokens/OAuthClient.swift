@@ -35,6 +35,16 @@ public struct OAuthClient: Sendable, Hashable {
     /// that adds no `acr` by default, as AM does. An `acr` that is present must be one of those that the client requested in any
     /// case (OpenID Connect Core section 3.1.3.7, step 12).
     public var requiresACR: Bool
+    /// The choice whether the tokens are bound to a key of this machine (RFC 9449), and the place of the key.
+    public var dpop: DPoPMode
+    /// True to push the parameters of each authorization request to the server, so that no browser sees them (RFC 9126).
+    ///
+    /// When it is false, they are pushed to a server whose discovery document requires it. A push that fails is an error in both
+    /// cases.
+    public var pushesRequests: Bool
+
+    /// The redirect URI of a client that never receives an authorization response.
+    package static let noRedirectURI = "urn:ietf:wg:oauth:2.0:oob"
 
     /// Creates a client.
     /// - Parameters:
@@ -47,10 +57,13 @@ public struct OAuthClient: Sendable, Hashable {
     ///   - idTokenSignedResponseAlg: The signature algorithm that ID tokens must have; nil for those that the server lists.
     ///   - trustedAudiences: The other audiences that an ID token may have.
     ///   - requiresACR: False to accept an ID token without `acr` although the client requested `acr_values`.
+    ///   - dpop: The choice whether the tokens are bound to a key of this machine, and the place of the key.
+    ///   - pushesRequests: True to push the parameters of each authorization request to the server.
     public init(
         clientID: String, redirectURI: String, scopes: [String], signOutRedirectURI: String? = nil,
         authorizationParameters: [String: String] = [:], authentication: ClientAuthentication = .none,
-        idTokenSignedResponseAlg: String? = nil, trustedAudiences: [String] = [], requiresACR: Bool = true
+        idTokenSignedResponseAlg: String? = nil, trustedAudiences: [String] = [], requiresACR: Bool = true,
+        dpop: DPoPMode = .none, pushesRequests: Bool = false
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -61,6 +74,19 @@ public struct OAuthClient: Sendable, Hashable {
         self.idTokenSignedResponseAlg = idTokenSignedResponseAlg
         self.trustedAudiences = trustedAudiences
         self.requiresACR = requiresACR
+        self.dpop = dpop
+        self.pushesRequests = pushesRequests
+    }
+
+    /// Creates the client of a service, which gets tokens for itself and has no users that log in (RFC 6749 section 4.4).
+    /// - Parameters:
+    ///   - clientID: The client ID on the server.
+    ///   - scopes: The scopes to request.
+    ///   - authentication: The authentication of the client at the server, which can't be that of a public client.
+    ///   - dpop: The choice whether the tokens are bound to a key of this machine, and the place of the key.
+    public init(service clientID: String, scopes: [String], authentication: ClientAuthentication, dpop: DPoPMode = .none) {
+        self.init(
+            clientID: clientID, redirectURI: Self.noRedirectURI, scopes: scopes, authentication: authentication, dpop: dpop)
     }
 
     /// The scopes in the form that requests contain.

@@ -14,6 +14,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var token: String?
     /// The revocation endpoint (RFC 7009).
     public var revoke: String?
+    /// The introspection endpoint, which a service asks about the tokens that it receives (RFC 7662).
+    ///
+    /// Nil for the address in the discovery document.
+    public var introspection: String?
     /// The endpoint with the claims about the user.
     public var userInfo: String?
     /// The endpoint that ends the session of an ID token.
@@ -22,6 +26,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var session: String?
     /// The device authorization endpoint (RFC 8628).
     public var deviceAuthorization: String?
+    /// The endpoint that takes the parameters of authorization requests (RFC 9126).
+    public var pushedAuthorization: String?
+    /// The endpoint that asks a user on another device (OpenID Connect CIBA).
+    public var backchannelAuthentication: String?
     /// The address of the server's keys.
     public var jwks: String?
     /// The issuer.
@@ -48,6 +56,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
     ///
     /// Nil without a document, and for a document without a list.
     private(set) var authenticationMethods: [String]?
+    /// True when the discovery document requires pushed authorization requests (RFC 9126 section 5).
+    private(set) var requiresPushedRequests = false
+    /// The algorithms of signed authentication requests that the discovery document lists (OpenID Connect CIBA section 4).
+    private(set) var backchannelSigningAlgs: Set<String> = []
     /// The signature algorithms of ID tokens that the discovery document lists.
     ///
     /// Empty without a document, and for a document without a list.
@@ -60,7 +72,8 @@ public struct OAuthEndpoints: Sendable, Hashable {
     /// Creates endpoints from addresses.
     public init(
         authorize: String? = nil, token: String? = nil, revoke: String? = nil, userInfo: String? = nil,
-        endSession: String? = nil, session: String? = nil, deviceAuthorization: String? = nil, jwks: String? = nil,
+        endSession: String? = nil, session: String? = nil, deviceAuthorization: String? = nil,
+        pushedAuthorization: String? = nil, backchannelAuthentication: String? = nil, jwks: String? = nil,
         issuer: String? = nil, discovery: String? = nil, namesIssuer: Bool = false,
         cookieName: String = "iPlanetDirectoryPro", pins: Set<PublicKeyPin> = [],
         timeout: Duration = HTTPRequest.defaultTimeout, policy: EndpointPolicy = .secure
@@ -72,6 +85,8 @@ public struct OAuthEndpoints: Sendable, Hashable {
         self.endSession = endSession
         self.session = session
         self.deviceAuthorization = deviceAuthorization
+        self.pushedAuthorization = pushedAuthorization
+        self.backchannelAuthentication = backchannelAuthentication
         self.jwks = jwks
         self.issuer = issuer
         self.discovery = discovery
@@ -91,23 +106,35 @@ public struct OAuthEndpoints: Sendable, Hashable {
         func address(_ endpoint: ServerEndpoint) -> String? {
             isToBeDiscovered ? profile.knownAddress(of: endpoint) : profile.address(of: endpoint)
         }
+        // A provider whose document names no such endpoint has none.
+        func optional(_ endpoint: ServerEndpoint) -> String? {
+            profile.discovered == nil ? address(endpoint) : profile.knownAddress(of: endpoint)
+        }
         self.init(
             authorize: address(.authorize), token: address(.token),
             // OpenAM revokes at the default address, which its discovery document omits (protocol/journey.md section 8.4). Where an
             // answer has shown the OpenAM, `AuthorizationServerClient.revoke(_:)` finds the address.
             revoke: profile.dialect == .openAM ? profile.address(of: .revoke) : address(.revoke),
             userInfo: address(.userInfo), endSession: address(.endSession), session: profile.address(of: .session),
-            deviceAuthorization: address(.deviceCode), jwks: address(.jwks), issuer: profile.issuer,
+            deviceAuthorization: address(.deviceCode), pushedAuthorization: optional(.pushedAuthorization),
+            backchannelAuthentication: optional(.backchannelAuthentication), jwks: address(.jwks), issuer: profile.issuer,
             discovery: profile.address(of: .discovery), namesIssuer: profile.discovered?.namesIssuer ?? false,
             cookieName: profile.cookieName, pins: profile.pins, timeout: profile.timeout, policy: profile.policy)
         keepsCookies = profile.keepsCookies
         dialect = profile.dialect
+        introspection = profile.discovered?.introspection
         authenticationMethods = profile.discovered?.authenticationMethods
         idTokenSigningAlgs = profile.discovered?.idTokenSigningAlgs ?? []
+        requiresPushedRequests = profile.discovered?.requiresPushedRequests ?? false
+        backchannelSigningAlgs = profile.discovered?.backchannelSigningAlgs ?? []
         if profile.endpoints[.endSession] == nil, let found = profile.discovered {
             endSession = found.endSession(for: profile.client) ?? endSession
         }
-        checked = Set([authorize, token, revoke, userInfo, endSession, session, deviceAuthorization, jwks].compactMap(\.self))
+        checked = Set(
+            [
+                authorize, token, revoke, introspection, userInfo, endSession, session, deviceAuthorization,
+                pushedAuthorization, backchannelAuthentication, jwks,
+            ].compactMap(\.self))
     }
 
     /// Returns the endpoints, with the missing addresses filled in from the discovery document.
@@ -119,14 +146,19 @@ public struct OAuthEndpoints: Sendable, Hashable {
         fill(\.authorize, found.addresses[.authorize])
         fill(\.token, found.addresses[.token])
         fill(\.revoke, found.addresses[.revoke])
+        fill(\.introspection, found.introspection)
         fill(\.userInfo, found.addresses[.userInfo])
         fill(\.endSession, found.endSession(for: client))
         fill(\.deviceAuthorization, found.addresses[.deviceCode])
+        fill(\.pushedAuthorization, found.addresses[.pushedAuthorization])
+        fill(\.backchannelAuthentication, found.addresses[.backchannelAuthentication])
         fill(\.jwks, found.addresses[.jwks])
         fill(\.issuer, found.issuer)
         all.namesIssuer = namesIssuer || found.namesIssuer
         all.authenticationMethods = found.authenticationMethods
         all.idTokenSigningAlgs = found.idTokenSigningAlgs
+        all.requiresPushedRequests = found.requiresPushedRequests
+        all.backchannelSigningAlgs = found.backchannelSigningAlgs
         return all
     }
 }

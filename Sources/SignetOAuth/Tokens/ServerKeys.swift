@@ -1,5 +1,5 @@
 import JWTKit
-import SignetCore
+package import SignetCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -10,18 +10,42 @@ import Foundation
 /// The signature keys of a server from its JWKS.
 ///
 /// Keys that can't be read are skipped.
-struct ServerKeys: Sendable {
-    fileprivate struct Key: Sendable {
+package struct ServerKeys: Sendable {
+    /// One key, with the signature checks that were prepared for it.
+    fileprivate final class Key: Sendable {
         let jwk: JWK
         let identifier: String?
         let kind: String
         let algorithm: String?
+        private let checks = Mutex<[String: any JWTAlgorithm]>([:])
+
+        init(jwk: JWK, identifier: String?, kind: String, algorithm: String?) {
+            self.jwk = jwk
+            self.identifier = identifier
+            self.kind = kind
+            self.algorithm = algorithm
+        }
+
+        /// Returns the check of signatures of an algorithm; nil when the key can't be used with it.
+        ///
+        /// To read a key takes longer than to check a signature with it, so the check is kept.
+        func check(for algorithm: String) async -> (any JWTAlgorithm)? {
+            if let check = checks.withLock({ $0[algorithm] }) { return check }
+            let collection = JWTKeyCollection()
+            // The collection contains only this key, because the library would select a key by the ID in the token. The library
+            // reads neither the header nor the claims.
+            guard (try? await collection.add(jwk: jwk)) != nil, let check = try? await collection.getKey(alg: algorithm) else {
+                return nil
+            }
+            checks.withLock { $0[algorithm] = check }
+            return check
+        }
     }
 
     private let keys: [Key]
 
     /// Reads the keys of a JWKS document.
-    init(_ document: [String: JSONValue]) {
+    package init(_ document: [String: JSONValue]) {
         keys = (document["keys"]?.array ?? []).compactMap { entry in
             guard let kind = entry["kty"]?.string, ["RSA", "EC", "OKP"].contains(kind), Self.mayVerify(entry),
                 Self.hasUnpaddedNumbers(entry)
@@ -57,16 +81,11 @@ struct ServerKeys: Sendable {
 
     /// Verifies the signature of a token with the keys.
     /// - Throws: `IDTokenError` with the code `signature`, and an explanation when the server has no usable key for the token.
-    func verify(_ token: SignedClaims) async throws(IDTokenError) {
+    package func verify(_ token: SignedClaims) async throws(IDTokenError) {
         var hasUsableKey = false
         for key in keys where key.fits(token) {
-            let collection = JWTKeyCollection()
-            // The collection contains only this key, because the library would select a key by the ID in the token. The library
-            // reads neither the header nor the claims.
-            guard (try? await collection.add(jwk: key.jwk)) != nil,
-                let algorithm = try? await collection.getKey(alg: token.algorithm)
-            else { continue }
-            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return }
+            guard let check = await key.check(for: token.algorithm) else { continue }
+            if token.isSigned(by: { try check.verify($0, signs: $1) }) { return }
             hasUsableKey = true
         }
         guard !hasUsableKey else { throw IDTokenError(.signature) }
@@ -91,16 +110,19 @@ extension ServerKeys.Key {
 ///
 /// The signature of a token from a response must be verified before the claims are used (``ServerKeys/verify(_:)``). Stored tokens
 /// were verified when they were received.
-struct SignedClaims: Sendable {
-    let algorithm: String
+package struct SignedClaims: Sendable {
+    /// The signature algorithm in the header.
+    package let algorithm: String
     let keyIdentifier: String?
     private let token: SignedToken
 
-    var header: [String: JSONValue] { token.header }
-    var claims: [String: JSONValue] { token.claims }
+    /// The members of the header.
+    package var header: [String: JSONValue] { token.header }
+    /// The claims.
+    package var claims: [String: JSONValue] { token.claims }
 
     /// Reads a token, which must use one of the accepted asymmetric algorithms.
-    init(_ text: Secret) throws(IDTokenError) {
+    package init(_ text: Secret) throws(IDTokenError) {
         guard let token = SignedToken(text.text) else { throw IDTokenError(.form) }
         guard let algorithm = token.algorithm, IDTokenRules.algorithms.contains(algorithm) else { throw IDTokenError(.algorithm) }
         self.algorithm = algorithm

@@ -9,7 +9,8 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     public struct Code: ErrorCode {
         /// The stored items can't provide a new token any more.
         ///
-        /// The user must log in. When a refresh was refused, ``TokenError/cause`` states the reason.
+        /// The user must log in. When a refresh was refused, or the key to which the tokens are bound is lost, ``TokenError/cause``
+        /// states the reason.
         public static let loginRequired = Code(rawValue: "loginRequired")
         /// The server requires an interaction with the user before it issues a token, for example a consent or a stronger login.
         ///
@@ -123,6 +124,7 @@ extension TokenError {
         case let error as StoreError: self.init(.storage, .storage(error))
         case let error as SystemBrowser.CannotOpen: self.init(.notConfigured, .other(error.description))
         case let error as ProfileError: self.init(.notConfigured, .other(error.description))
+        case let error as LostKey: self.init(.loginRequired, .other(error.description))
         case is CancellationError: self.init(.cancelled)
         // The error may contain the data on which it failed, so only its type is reported.
         default: self.init(.refused, .other("an error of the app: \(type(of: error))"))

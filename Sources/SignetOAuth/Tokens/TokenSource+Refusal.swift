@@ -46,6 +46,19 @@ extension TokenSource {
             try await store.save(updated)
         }
     }
+
+    /// Removes the tokens of a grant that the server has ended, and returns new ones for the session.
+    func replaced(ended old: AccessToken, by error: OAuthError, session: SSOToken?) async throws -> AccessToken {
+        try await discardToken()
+        let new = await Result(of: {
+            guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
+            return try await authorized(session, replacing: nil, isRejected: false)
+        })
+        // The refresh token of the grant was used, and is not sent again.
+        let rest = AccessToken(value: old.value, tokenType: old.tokenType, issuedAt: old.issuedAt, expiresAt: old.expiresAt)
+        retire(rest, replacedBy: try? new.get())
+        return try new.get()
+    }
 }
 
 /// A session whose ID token was refused because it doesn't confirm the authentication that the client requested with `max_age` or

@@ -1,7 +1,7 @@
 import Foundation
 public import SignetCore
 public import SignetNetwork
-import SignetStorage
+package import SignetStorage
 
 /// A source of valid access tokens.
 ///
@@ -30,6 +30,8 @@ public final class TokenSource: Sendable {
     public let store: SessionStore
     let server: AuthorizationServerClient
     let threshold: Duration
+    /// True for the tokens of a service, which come from its own credentials.
+    let isService: Bool
     /// The clock for the expiration of tokens and cookies.
     package var clock: any WallClock { server.clock }
     private let renewal = SingleFlight<AccessToken>()
@@ -99,13 +101,14 @@ public final class TokenSource: Sendable {
             clock: clock)
     }
 
-    init(
+    package init(
         _ endpoints: OAuthEndpoints, client: OAuthClient?, store: SessionStore, pipeline: RequestPipeline, threshold: Duration,
-        clock: any WallClock
+        clock: any WallClock, isService: Bool = false, keys: SigningKeyProvider = SigningKeyProvider()
     ) {
         self.store = store
         self.threshold = threshold
-        server = AuthorizationServerClient(endpoints, client: client, pipeline: pipeline, clock: clock)
+        self.isService = isService
+        server = AuthorizationServerClient(endpoints, client: client, pipeline: pipeline, clock: clock, keys: keys)
     }
 
     /// Returns a token that is valid for at least the threshold, unless the server issues tokens whose lifetime is shorter than
@@ -153,7 +156,7 @@ public final class TokenSource: Sendable {
     /// Keeps a token in memory until `end`, or until it is due for renewal.
     ///
     /// A token that is due and that can't be renewed is kept until it expires.
-    private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
+    func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
         let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
         let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
         memory.withLock { ($0.token, $0.until, $0.generation) = (token, until, generation) }
@@ -217,7 +220,8 @@ public final class TokenSource: Sendable {
     }
 
     private func decision(for stored: StoredSession, isRejected: Bool) -> TokenDecision {
-        TokenRules.decide(
+        if isService { return isUsable(stored.token, isRejected: isRejected) ? .use : .authorize }
+        return TokenRules.decide(
             stored.token, session: stored.session.map(SessionIdentity.init), now: clock.now, threshold: threshold,
             isRefused: isRejected)
     }
@@ -251,7 +255,9 @@ public final class TokenSource: Sendable {
         switch (decision(for: stored, isRejected: isRejected), token) {
         case (.use, let token?): return .token(remember(token, generation: store.generation))
         case (.refresh, let old?): return try await refreshed(old, session: session, isRejected: isRejected)
-        case (.authorize, let old): return .token(try await authorized(session, replacing: old, isRejected: isRejected))
+        case (.authorize, let old):
+            guard isService else { return .token(try await authorized(session, replacing: old, isRejected: isRejected)) }
+            return .token(try await issued(replacing: old, isRejected: isRejected))
         case (.discardForeign, let old?):
             try await discardToken()
             return .foreign(old)
@@ -261,7 +267,7 @@ public final class TokenSource: Sendable {
         throw TokenError(.loginRequired)
     }
 
-    private func discardToken() async throws(StoreError) {
+    func discardToken() async throws(StoreError) {
         try await store.removeToken()
         forget()
     }
@@ -281,12 +287,18 @@ public final class TokenSource: Sendable {
         guard let refreshToken = old.refreshToken else {
             return .token(try await authorized(session, replacing: old, isRejected: isRejected))
         }
+        let key: DPoPKey?
+        do {
+            key = try await refreshKey(of: old)
+        } catch let lost as LostKey {
+            return .token(try await replaced(unusable: old, because: lost, session: session))
+        }
         let needsMark = old.isRotated != false && old.renewalBegun == nil
         if needsMark { try await store.save(old.recording(renewalBegun: clock.now)) }
         let failure: TokenError
         let isUnused: Bool
         do {
-            let new = TokenRules.merged(try await server.refresh(old, with: refreshToken), into: old)
+            let new = TokenRules.merged(try await server.refresh(old, with: refreshToken, boundTo: key), into: old)
             try await store.save(new)
             return .token(remember(new, generation: store.generation))
         } catch let response as RefusedResponse {
@@ -321,25 +333,12 @@ public final class TokenSource: Sendable {
     ///
     /// This also applies when the server requires an interaction with the user and doesn't state that the session has ended.
     /// Throws `failure` in all other cases.
-    private func usable(_ old: AccessToken?, after failure: TokenError, isRejected: Bool) throws(TokenError) -> AccessToken {
+    func usable(_ old: AccessToken?, after failure: TokenError, isRejected: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
         let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
         guard let old, mayPass, !isRejected, !old.isExpired(at: now) else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
         return remember(old, generation: store.generation, until: min(next, old.expiresAt ?? next))
-    }
-
-    /// Removes the tokens of a grant that the server has ended, and returns new ones for the session.
-    private func replaced(ended old: AccessToken, by error: OAuthError, session: SSOToken?) async throws -> AccessToken {
-        try await discardToken()
-        let new = await Result(of: {
-            guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
-            return try await authorized(session, replacing: nil, isRejected: false)
-        })
-        // The refresh token of the grant was used, and is not sent again.
-        let rest = AccessToken(value: old.value, tokenType: old.tokenType, issuedAt: old.issuedAt, expiresAt: old.expiresAt)
-        retire(rest, replacedBy: try? new.get())
-        return try new.get()
     }
 
     // MARK: The session
@@ -351,9 +350,10 @@ public final class TokenSource: Sendable {
         do {
             let cookies = try await store.cookies()
             let attempt = AuthorizationAttempt.new()
-            let answer = try await server.code(for: session, attempt, cookies: cookies)
+            let key = try await server.key(replacing: old)
+            let answer = try await server.code(for: session, attempt, boundTo: key, cookies: cookies)
             if answer.cookies != cookies { try await store.save(answer.cookies) }
-            var new = try await server.exchange(answer.code, attempt)
+            var new = try await server.exchange(answer.code, attempt, boundTo: key)
             new.session = SessionIdentity(session)
             try await store.save(new)
             if let old, old.isRefreshRefused { retire(old, replacedBy: new) }

@@ -132,7 +132,7 @@ struct LogoutTokenTests {
         #expect(await fixture.code(of: fixture.token()) == nil)
         #expect(fixture.keyRequests == 1)
         fixture.provider.withLock { $0.keys["k1"] = P256.Signing.PrivateKey() }
-        fixture.clock.advance(by: LogoutTokenVerifier.keyRequestInterval)
+        fixture.clock.advance(by: TokenIssuer.keyRequestInterval)
         #expect(await fixture.code(of: fixture.token(claims: ["jti": .string("token-2")])) == nil)
         #expect(fixture.keyRequests == 2)
     }
@@ -147,7 +147,7 @@ struct LogoutTokenTests {
         }
         #expect(await fixture.code(of: fixture.token(claims: ["jti": .string("token-2")])) == nil)
         #expect(fixture.keyRequests == 1)
-        fixture.clock.advance(by: LogoutTokenVerifier.keyRequestInterval)
+        fixture.clock.advance(by: TokenIssuer.keyRequestInterval)
         for _ in 0..<2 {
             #expect(await fixture.code(of: fixture.token(by: P256.Signing.PrivateKey())) == .signature)
             #expect(fixture.keyRequests == 2)
@@ -171,7 +171,7 @@ struct LogoutTokenTests {
         fixture.provider.withLock { $0.isDown = false }
         let early = await fixture.error(of: token)
         #expect(early?.code == .unavailable && early?.isRetryable == true && fixture.keyRequests == 1)
-        fixture.clock.advance(by: LogoutTokenVerifier.keyRequestInterval)
+        fixture.clock.advance(by: TokenIssuer.keyRequestInterval)
         #expect(await fixture.code(of: token) == nil)
         #expect(fixture.keyRequests == 2)
     }
@@ -180,7 +180,7 @@ struct LogoutTokenTests {
     func keepsKeysAtOutage() async {
         let fixture = LogoutTokenFixture()
         #expect(await fixture.code(of: fixture.token()) == nil)
-        fixture.clock.advance(by: LogoutTokenVerifier.keyRequestInterval)
+        fixture.clock.advance(by: TokenIssuer.keyRequestInterval)
         fixture.provider.withLock { $0.isDown = true }
         // The token may be signed with a key that the provider has published meanwhile, so it is not refused for good.
         for _ in 0..<2 {
@@ -200,7 +200,7 @@ struct LogoutTokenTests {
         let error = try #require(failed.outcome.error as? LogoutTokenError)
         #expect(error.code == .unavailable && error.isRetryable && failed.response.status == 503)
         fixture.provider.withLock { $0.isDown = false }
-        fixture.clock.advance(by: LogoutTokenVerifier.keyRequestInterval)
+        fixture.clock.advance(by: TokenIssuer.keyRequestInterval)
         let done = await fixture.verifier.answer(body) { _ in }
         #expect(done.response.status == 200)
     }

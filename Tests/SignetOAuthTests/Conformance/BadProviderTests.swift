@@ -1,5 +1,6 @@
 import SignetCore
 import SignetOAuth
+import TestSupport
 import Testing
 
 /// Providers with one deviation each, beyond the modules of the conformance plans.

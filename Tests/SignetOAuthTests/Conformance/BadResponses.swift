@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetOAuth
+import TestSupport
 
 /// Deviations of the responses of the token endpoint, of the authorization endpoint, and of userinfo.
 enum BadResponses {

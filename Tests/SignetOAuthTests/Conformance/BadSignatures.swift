@@ -3,6 +3,7 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetOAuth
+import TestSupport
 
 /// Deviations of the signature of the ID token and of the published keys.
 enum BadSignatures {

@@ -1,5 +1,6 @@
 import SignetCore
 import SignetOAuth
+import TestSupport
 import Testing
 
 /// The modules of `oidcc-client-basic-certification-test-plan` and `oidcc-client-formpost-basic-certification-test-plan`.

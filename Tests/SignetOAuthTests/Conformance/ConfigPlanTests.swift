@@ -1,5 +1,6 @@
 import SignetCore
 import SignetOAuth
+import TestSupport
 import Testing
 
 /// The modules of `oidcc-client-config-certification-test-plan`.

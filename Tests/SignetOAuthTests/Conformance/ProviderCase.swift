@@ -1,6 +1,7 @@
 import SignetCore
 import SignetNetwork
 import SignetOAuth
+import TestSupport
 import Testing
 
 /// A provider with one deviation, and what the client does about it.

@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetOAuth
+import TestSupport
 import Testing
 
 /// The modules of `oidcc-client-refreshtoken-test-plan`, and what else OpenID Connect Core section 12.2 requires of a refresh.

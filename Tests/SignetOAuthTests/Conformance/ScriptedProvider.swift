@@ -3,6 +3,7 @@ import SignetCore
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
+import TestSupport
 
 /// An OpenID provider that behaves well, except for the deviation of one test.
 ///

@@ -126,7 +126,8 @@ struct ClientSecretSettingsTests {
         "Contradicting or incomplete settings of the authentication are named",
         arguments: [
             (#""authentication":"client_secret_basic""#, "client.secretFile"),
-            (#""authentication":"private_key_jwt""#, "client.authentication"),
+            (#""authentication":"private_key_jwt""#, "client.keyFile"),
+            (#""authentication":"tls_client_auth""#, "client.authentication"),
             (#""authentication":"none","secretFile":"/run/secret""#, "client.secretFile"),
             (#""secretFile":"secret""#, "client.secretFile"), (#""secretFile":"/nonexistent/secret""#, "client.secretFile"),
             (#""secretFile":7"#, "client.secretFile"), (#""secret":"s3cret""#, "client.secret"),

@@ -70,6 +70,9 @@ final class TestProvider: Sendable {
         var sendsDate = false
         var key = P256.Signing.PrivateKey()
         var bodies: [String: [String]] = [:]
+        /// True to issue tokens that are bound to the key of the proof in each request, which is recorded (RFC 9449).
+        var isBinding = false
+        var proofs: [String] = []
 
         mutating func next(_ kind: String) -> String {
             number += 1
@@ -136,6 +139,7 @@ final class TestProvider: Sendable {
         let (fault, delay) = state.withLock { state -> (Fault, TimeInterval) in
             state.counts[path, default: 0] += 1
             state.bodies[path, default: []].append(request.body)
+            if path == "token", let proof = request.sentHeader("dpop") { state.proofs.append(proof) }
             if let cookie = request.header("cookie") { state.cookieHeaders[path, default: []].append(cookie) }
             return (state.faults[path] ?? .none, path == "token" ? state.delay : 0)
         }
@@ -282,7 +286,8 @@ final class TestProvider: Sendable {
         let access = state.next("access")
         state.accessTokens[access] = family
         var members: [String: JSONValue] = [
-            "access_token": .string(access), "token_type": .string("Bearer"), "expires_in": .integer(Int64(state.lifetime)),
+            "access_token": .string(access), "token_type": .string(state.isBinding ? "DPoP" : "Bearer"),
+            "expires_in": .integer(Int64(state.lifetime)),
         ]
         if !scope.isEmpty { members["scope"] = .string(scope) }
         if !isRefresh || state.isRotating {

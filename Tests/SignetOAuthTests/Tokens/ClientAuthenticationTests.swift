@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -14,17 +15,21 @@ struct ClientAuthenticationTests {
     private static let credentials = "app%3A1%20%C3%BC%25:s3%3Ac%25r%20t%2F%C3%BC%2B%26"
     private static let basic = "Basic " + Base64.encode(Array(credentials.utf8), as: .standard)
 
-    private static func authentication(_ method: ClientAuthentication.Method) -> ClientAuthentication {
+    private static let key = P256.Signing.PrivateKey()
+
+    private static func authentication(_ method: ClientAuthentication.Method) throws -> ClientAuthentication {
         switch method {
         case .clientSecretBasic: .clientSecretBasic(Secret(secret.utf8))
         case .clientSecretPost: .clientSecretPost(Secret(secret.utf8))
+        case .privateKeyJWT: .privateKeyJWT(try ClientKey(content: Array(key.pemRepresentation.utf8), of: "the test's key"))
         case .publicClient: .none
         }
     }
 
-    private static func client(_ method: ClientAuthentication.Method) -> OAuthClient {
+    private static func client(_ method: ClientAuthentication.Method) throws -> OAuthClient {
         OAuthClient(
-            clientID: id, redirectURI: "https://app.example.test/cb", scopes: ["read"], authentication: authentication(method))
+            clientID: id, redirectURI: "https://app.example.test/cb", scopes: ["read"], authentication: try authentication(method)
+        )
     }
 
     // MARK: The provider
@@ -80,7 +85,7 @@ struct ClientAuthenticationTests {
         let store = try SessionStore.memory()
         try await store.save(SSOToken(value: Secret("sso-1".utf8)))
         return TokenSource(
-            endpoints, client: client(method), store: store, transport: transport, requestLogger: requestLogger)
+            endpoints, client: try client(method), store: store, transport: transport, requestLogger: requestLogger)
     }
 
     /// The authentication of the client in a request, and its form.
@@ -120,6 +125,7 @@ struct ClientAuthenticationTests {
         let field = method == .clientSecretPost ? Self.secret : nil
         for request in [exchange, refresh, revocation, device] {
             #expect(request.authorization == header && request.form["client_secret"] == field)
+            #expect((request.form["client_assertion"] != nil) == (method == .privateKeyJWT))
         }
         // OpenAM was recorded to refuse a token request with the header and client_id, and a device request without client_id
         // (oauth-sessions 104 and 175).
@@ -141,7 +147,7 @@ struct ClientAuthenticationTests {
         let expected: [[String]] =
             switch method {
             case .clientSecretBasic: [[Self.basic]]
-            case .clientSecretPost: [[]]
+            case .clientSecretPost, .privateKeyJWT: [[]]
             case .publicClient: [[], ["Bearer access-1"]]
             }
         #expect(headers == expected)
@@ -205,7 +211,8 @@ struct ClientAuthenticationTests {
         let logged = log.withLock { $0 }
         let isLogged = logged.contains { $0.action == .exchangeToken }
         #expect(isLogged)
-        let values: [Any] = [Self.client(method), Self.authentication(method), refusal, error as Any, logged, transport.requests]
+        let (client, authentication) = (try Self.client(method), try Self.authentication(method))
+        let values: [Any] = [client, authentication, refusal, error as Any, logged, transport.requests]
         for value in values {
             var dumped = ""
             dump(value, to: &dumped)
@@ -214,7 +221,7 @@ struct ClientAuthenticationTests {
                 #expect(!shows, "\(type(of: value))")
             }
         }
-        #expect("\(Self.authentication(method))" == method.rawValue)
+        #expect("\(authentication)" == method.rawValue)
     }
 
     /// The credentials without form encoding, which some servers accept.
@@ -282,8 +289,9 @@ struct ClientAuthenticationTests {
     func replacesTokensAfterProof() async throws {
         let first = try await Self.source(.clientSecretBasic, Self.provider())
         let old = try await first.token()
+        let client = try Self.client(.clientSecretPost)
         func other(_ transport: ScriptedTransport) -> TokenSource {
-            TokenSource(Self.endpoints, client: Self.client(.clientSecretPost), store: first.store, transport: transport)
+            TokenSource(Self.endpoints, client: client, store: first.store, transport: transport)
         }
         let refusing = Self.provider { path in path == "/token" ? Self.refusal("wrong secret") : nil }
         let error = await outcome { try await other(refusing).replaceTokens() }.tokenError

@@ -1,5 +1,5 @@
-/// The refusal of an access token in the `WWW-Authenticate` fields of a response (RFC 6750 section 3).
-package struct BearerChallenge: Sendable, Hashable {
+/// The refusal of an access token in the `WWW-Authenticate` fields of a response (RFC 6750 section 3, RFC 9449 section 7.1).
+package struct TokenChallenge: Sendable, Hashable {
     /// The error name; nil when the server states no reason.
     package let name: String?
     /// The description of the error.
@@ -7,23 +7,26 @@ package struct BearerChallenge: Sendable, Hashable {
 
     /// Reads the fields, each of which may contain challenges of several schemes (RFC 9110 section 11.6.1).
     ///
-    /// Returns nil when none of the challenges is for a bearer token.
-    package init?(_ fields: [String]) {
-        var isBearer = false
+    /// Returns nil when none of the challenges has one of the schemes.
+    /// - Parameters:
+    ///   - fields: The values of the fields.
+    ///   - schemes: The schemes in lower case. The default is those of bearer tokens and bound tokens.
+    package init?(_ fields: [String], schemes: Set<String> = ["bearer", "dpop"]) {
+        var isOurs = false
         var parameters: [String: String]?
         for field in fields {
-            isBearer = false
+            isOurs = false
             var rest = field[...]
             while let token = rest.takeToken() {
                 rest = rest.drop(while: \.isWhitespace)
                 guard rest.first == "=" else {
-                    isBearer = token.lowercased() == "bearer"
-                    if isBearer { parameters = parameters ?? [:] }
+                    isOurs = schemes.contains(token.lowercased())
+                    if isOurs { parameters = parameters ?? [:] }
                     continue
                 }
                 rest = rest.dropFirst().drop(while: \.isWhitespace)
                 let value = rest.takeValue()
-                if isBearer, parameters?[token.lowercased()] == nil { parameters?[token.lowercased()] = value }
+                if isOurs, parameters?[token.lowercased()] == nil { parameters?[token.lowercased()] = value }
             }
         }
         guard let parameters else { return nil }
