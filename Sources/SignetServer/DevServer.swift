@@ -58,9 +58,10 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// Creates a new key that signs id_tokens from now on.
+    /// Creates new keys, one for each algorithm, that sign tokens from now on.
     ///
-    /// Earlier keys stay in the key set, so that tokens that they signed can still be verified. A test uses it to check that a
+    /// Earlier keys stay in the key set until the longest lifetime of a token is over, by the server's clock, so that tokens that they
+    /// signed can still be verified. A test uses it to check that a
     /// client fetches the key set again for an unknown `kid`.
     /// - Throws: An error when ``ServerConfiguration/signingKey`` isn't a valid key.
     public func rotateSigningKey() async throws {

@@ -33,6 +33,10 @@ enum Route: String, CaseIterable, Sendable {
     case authorizationServer
     case deviceCode
     case deviceUser
+    /// Pushed authorization requests (RFC 9126).
+    case pushedAuthorization
+    /// Requests for the approval of a user on a device of theirs (CIBA).
+    case backchannelAuthorization
     /// The login pages, below `/XUI`.
     case pages
     case health
@@ -84,7 +88,7 @@ enum Route: String, CaseIterable, Sendable {
             .profileDevices, .profileDevice, .pushDevices, .pushDevice, .pushMessage, .pushStream:
             .json
         case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery,
-            .authorizationServer, .deviceCode, .deviceUser:
+            .authorizationServer, .deviceCode, .deviceUser, .pushedAuthorization, .backchannelAuthorization:
             .oauth2
         case .pages: .pages
         case .health: .health
@@ -126,6 +130,8 @@ enum Route: String, CaseIterable, Sendable {
         case .authorizationServer: [".well-known", "oauth-authorization-server"]
         case .deviceCode: ["device", "code"]
         case .deviceUser: ["device", "user"]
+        case .pushedAuthorization: ["par"]
+        case .backchannelAuthorization: ["bc-authorize"]
         case .pages, .health, .gateway: []
         }
     }
@@ -263,6 +269,8 @@ extension ServerContext {
         group.add(.deviceCode, [.post: DeviceCodeController(server: self).deviceCode])
         let device = DeviceUserController(server: self)
         group.add(.deviceUser, [.get: device.deviceUser, .post: device.deviceUser])
+        group.add(.pushedAuthorization, [.post: PushedAuthorizationController(server: self).push])
+        group.add(.backchannelAuthorization, [.post: BackchannelController(server: self).authorize])
     }
 
     private func addHealth(to group: RouterGroup<AppRequestContext>) {
@@ -313,8 +321,9 @@ extension ServerContext {
         group.add("users/:user/devices/:kind/:id", [.delete: admin.removeDevice])
         group.add("logins", [.get: admin.logins, .delete: admin.clearLogins])
         group.add("logins/:number", [.get: admin.login])
-        group.add("tokens", [.get: admin.tokens])
+        group.add("tokens", [.get: admin.tokens, .post: admin.issueToken])
         group.add("tokens/:grant", [.delete: admin.revokeTokens])
+        group.add("keys", [.get: admin.keys, .post: admin.rotateKeys])
         group.add("clients", [.get: admin.clients])
         group.add("clients/:client", [.get: admin.client, .put: admin.putClient, .delete: admin.deleteClient])
         group.add("journeys", [.get: admin.journeys])

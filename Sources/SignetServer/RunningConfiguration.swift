@@ -38,6 +38,12 @@ final class RunningConfiguration: Sendable {
 
     var configuration: ServerConfiguration { settings.configuration }
 
+    /// The longest lifetime of a signed token of any client, in seconds.
+    var longestTokenLifetime: Int {
+        let lifetimes = [configuration.lifetimes] + clients.all.compactMap(\.lifetimes)
+        return lifetimes.reduce(1) { max($0, $1.accessToken, $1.idToken) }
+    }
+
     /// Returns a new configuration with the settings of this one that need a restart, and the difference from this one.
     func reloaded(_ new: ServerConfiguration) -> (RunningConfiguration, ConfigurationDifference) {
         var (settings, fingerprint) = (new.withoutSecrets, ConfigurationFingerprint(new))

@@ -34,6 +34,12 @@ public struct ServerConfiguration: Sendable {
     ///
     /// If two clients have the same id and realm, the last one is used.
     public var clients: [RegisteredClient] = []
+    /// The names of the users' claims that a scope covers, by scope, in addition to the standard scopes (OpenID Connect Core 1.0
+    /// section 5.4).
+    ///
+    /// `userinfo` returns such a claim only with the scope, and a JWT access token with the scope contains it. Other claims, which no
+    /// scope covers, are always part of the response of `userinfo` and never of an access token.
+    public var scopeClaims: [String: [String]] = [:]
     /// The available journeys.
     ///
     /// The default is the journeys of the starter file.
@@ -63,10 +69,12 @@ public struct ServerConfiguration: Sendable {
     public var authorizeErrors = AuthorizeErrorFormat.page
     /// The rules that decide where AM and OpenID Connect differ.
     public var profile = ConformanceProfile.am
-    /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1.
+    /// The RSA key, of 2048 bits or more, that signs id_tokens and other tokens with RS256 and PS256, as PEM in PKCS #8 or PKCS #1.
     ///
     /// When nil, the server generates a key when it first needs one, and stores it with the ``state``.
     public var signingKey: Secret?
+    /// The settings for DPoP proofs, which bind tokens to a key of the client (RFC 9449).
+    public var dpop = DPoPSettings()
     /// The number of seconds without a request after which a session ends; at least 1.
     public var sessionIdleTimeout = 1800
     /// The maximum number of seconds that a session lasts; at least 1.

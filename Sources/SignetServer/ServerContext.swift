@@ -89,7 +89,9 @@ final class ServerContext: Sendable {
             time: { RequestTime(now: clock.now, holder.current.settings, baseURL: address.baseURL) },
             perform: { effects.perform($0, at: $1) })
         self.store = store
-        signer = TokenSigner(configuration.signingKey, SigningKeys(store))
+        signer = TokenSigner(configuration.signingKey, SigningKeys(store)) {
+            TokenSigner.Clock(now: clock.now, overlap: Double(holder.current.longestTokenLifetime))
+        }
         gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
         smtp = configuration.smtp.map { SMTPClient(configuration: $0) }
         // Push delivery to phones.

@@ -9,6 +9,7 @@ struct TransactionConstants: Sendable {
     private(set) var trees: [String: JourneyTree]
     private let usersKey: Secret
     private let generatedPasswords: GeneratedPasswords?
+    private let generatedSecrets: GeneratedClientSecrets
     let authIDKey: Secret
     let nonceKey: Secret
     let counter = MonotonicCounter()
@@ -35,7 +36,8 @@ struct TransactionConstants: Sendable {
         usersKey = Sealing.derive("signet server users", from: key)
         generatedPasswords = generatesPasswords ? GeneratedPasswords(key: key) : nil
         self.users = ConfiguredUsers(users, key: usersKey, generatedPasswords: generatedPasswords)
-        self.clients = clients
+        generatedSecrets = GeneratedClientSecrets(key: key)
+        self.clients = clients.generatingSecrets(generatedSecrets)
         self.trees = trees
         authIDKey = Sealing.derive("signet server handles", from: key)
         nonceKey = Sealing.derive("signet server nonces", from: key)
@@ -47,7 +49,7 @@ struct TransactionConstants: Sendable {
         if let users {
             constants.users = ConfiguredUsers(users, key: usersKey, generatedPasswords: generatedPasswords)
         }
-        (constants.clients, constants.trees) = (clients, trees)
+        (constants.clients, constants.trees) = (clients.generatingSecrets(generatedSecrets), trees)
         return constants
     }
 }
@@ -88,11 +90,14 @@ struct ServerTransaction {
     var console: ConsoleAccess
     var emails: SentEmails
     var nonces: NonceStore
+    var usedIDs: UsedTokenIDs
     var sessions: SSOSessionStore
     var tokens: TokenStore
     var logouts: LogoutDeliveryStore
     var consents: ConsentStore
     var deviceCodes: DeviceCodeStore
+    var pushedRequests: PushedRequestStore
+    var backchannelRequests: BackchannelRequestStore
     var guesses: AttemptLimiter
     var lockouts: LockoutStore
     var pacing: MessagePacing
@@ -127,11 +132,14 @@ struct ServerTransaction {
         console = ConsoleAccess(transaction)
         emails = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)
+        usedIDs = UsedTokenIDs(transaction)
         sessions = SSOSessionStore(transaction, constants.counter, directory, time)
         tokens = TokenStore(transaction, directory, time)
         logouts = LogoutDeliveryStore(transaction)
         consents = ConsentStore(transaction)
         deviceCodes = DeviceCodeStore(transaction, time)
+        pushedRequests = PushedRequestStore(transaction)
+        backchannelRequests = BackchannelRequestStore(transaction, time)
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
         pacing = MessagePacing(transaction)

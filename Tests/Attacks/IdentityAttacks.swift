@@ -19,8 +19,8 @@ struct IdentityAttacks {
     private func forgeries(of token: String, at server: AttackedServer) async throws -> [Hint] {
         let parts = token.split(separator: ".").map(String.init)
         let keys = try await server.send("GET", "\(AttackedServer.oauth)/connect/jwk_uri").json["keys"]?.array
-        let key = try #require(keys?.first)
-        let modulus = try #require(key["n"]?.string)
+        let key = keys?.first { $0["kty"] == "RSA" }
+        let modulus = try #require(key?["n"]?.string)
         func encoded(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
         func forged(_ header: String, _ secret: [UInt8]? = nil) -> String {
             let input = "\(encoded(header)).\(parts[1])"

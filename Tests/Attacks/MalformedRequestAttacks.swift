@@ -284,6 +284,11 @@ private struct FuzzedServer: Sendable {
             ValidRequest(route: "discovery", target: "/am/oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
             ValidRequest(route: "authorizationServer", target: "/.well-known/oauth-authorization-server\(base)"),
             form("deviceCode", "device/code", "client_id=app&scope=openid"),
+            form(
+                "pushedAuthorization", "par",
+                "client_id=app&response_type=code&scope=openid&redirect_uri=org.example.app%3A%2F%2Fcallback&dpop_jkt=x",
+                ["DPoP: a.b.c"]),
+            form("backchannelAuthorization", "bc-authorize", "client_id=app&scope=openid&login_hint=mira&request=a.b.c"),
             form("deviceUser", "device/user", "user_code=BCDF-GHJK&decision=allow&csrf=\(session)", shown),
         ]
     }

@@ -30,7 +30,7 @@ struct ServeConfigurationTests {
             let text = try await cli.signet("serve", "--print-default-config").succeeds().output
             let path = try cli.write(text.utf8, to: "server.yaml", mode: 0o644)
             let checked = try await cli.signet("serve", "--validate-config", path).succeeds()
-            #expect(checked.output.hasPrefix("\(path): 2 realms, 1 user, 1 client, ") && checked.errors == "")
+            #expect(checked.output.hasPrefix("\(path): 2 realms, 1 user, 2 clients, ") && checked.errors == "")
             try await RunningServer.with(cli, ["--config", path]) { server in
                 #expect(server.browser.user == "demo")
                 guard case .loggedIn = try await server.browser.begin("Login") else {

@@ -69,7 +69,9 @@ struct ServeTests {
             let (ready, process) = try await start(cli, "--json")
             let addresses = ["http://127.0.0.1/callback", "org.example.app://callback"]
             let clientIDs = ready.json["clients"]?.array?.map { $0["id"]?.string }
-            #expect(clientIDs == ["app"])
+            #expect(clientIDs == ["app", "service"])
+            let secret = ready.json["clients"]?.array?.last?["secret"]?.string
+            #expect(secret?.utf8.count == 43)
             #expect(ready.json["clients"]?.array?.first?["realm"]?.string == "/")
             #expect(ready.json["clients"]?.array?.first?["redirectUris"]?.array?.map(\.string) == addresses)
             process.signal(SIGTERM)
@@ -77,6 +79,8 @@ struct ServeTests {
             let (words, other) = try await start(cli)
             try await other.waitForOutput { output, _ in output.contains("Ctrl-C") }
             #expect(other.soFar.output.contains("\nClient: app  redirect: \(addresses.joined(separator: ", "))\n"))
+            let hasSecret = other.soFar.output.contains(#/\nClient: service  secret: [A-Za-z0-9_-]{43}\n/#)
+            #expect(hasSecret)
             #expect(words.output.hasPrefix("Signet development server"))
             other.signal(SIGTERM)
             try await other.end().succeeds()

@@ -143,9 +143,10 @@ extension Request {
 extension AdminJSON {
     static func client(_ client: RegisteredClient) -> JSONValue {
         .object([
-            "id": .string(client.id), "realm": .string(client.key.realm.description), "public": .bool(client.secret == nil),
+            "id": .string(client.id), "realm": .string(client.key.realm.description), "public": .bool(!client.isConfidential),
             "redirectURIs": .texts(client.redirectURIs), "postLogoutRedirectURIs": .texts(client.postLogoutRedirectURIs),
-            "scopes": .texts(client.scopes),
+            "scopes": .texts(client.scopes), "grantTypes": .texts(client.grantTypes.map(\.rawValue).sorted()),
+            "accessTokens": .string(client.accessTokens.rawValue), "audiences": .texts(client.audiences),
         ])
     }
 

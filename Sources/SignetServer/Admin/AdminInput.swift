@@ -15,6 +15,13 @@ struct AdminBody: Sendable {
 
     mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a string") { $0.string } }
     mutating func bool(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
+    mutating func texts(_ name: String) throws(APIError) -> [String]? {
+        try take(name, "a list of strings") { value in
+            guard let elements = value.array, !elements.isEmpty else { return nil }
+            let texts = elements.compactMap(\.string)
+            return texts.count == elements.count ? texts : nil
+        }
+    }
     mutating func object(_ name: String) throws(APIError) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
 
     mutating func number(_ name: String) throws(APIError) -> Double? {

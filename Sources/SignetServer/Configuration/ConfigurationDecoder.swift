@@ -204,10 +204,12 @@ struct ConfigurationDecoder {
     }
 
     /// Decodes a list of keywords, by default all.
-    mutating func choices<Value>(_ name: String, _ values: KeyValuePairs<String, Value>) -> [Value]? {
+    mutating func choices<Value>(
+        _ name: String, _ values: KeyValuePairs<String, Value>, default defaults: [String]? = nil
+    ) -> [Value]? {
         let names = values.map(\.key)
         let kind = "a list of " + names.map { "`\($0)`" }.joined(separator: ", ")
-        let defaultValue = "`[\(names.joined(separator: ", "))]`"
+        let defaultValue = "`[\((defaults ?? names).joined(separator: ", "))]`"
         guard let value = value(name, kind: kind, default: defaultValue, form: .list(.choice(names))) else { return nil }
         guard let elements = value.list else { return reportType(value, name, kind) }
         return elements.compactMap { element in

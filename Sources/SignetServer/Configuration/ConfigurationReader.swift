@@ -110,6 +110,7 @@ struct ConfigurationReader {
             "journeys", kind: "journeys by name", default: "those of the starter file", form: .mapping(.part(.journey)))
         let journeys = imported.isEmpty ? given : Self.journeys(given, replacedBy: imported)
         configuration.profile = file.choice("profile", "am", ["am": .am, "openid": .openid]) ?? .am
+        configuration.scopeClaims = file.scopeClaims()
         finish(file, .file)
 
         let context = readAttributes(attributes)
@@ -196,6 +197,7 @@ struct ConfigurationReader {
         reader.check("webAuthnRelyingParty", server.webAuthnRelyingParty, "a domain, such as `example.test`", TextRule.isHost)
         server.webAuthnOrigins = reader.origins("webAuthnOrigins", ofApps: true)
         server.lifetimes = lifetimes(&reader, server.lifetimes)
+        server.dpop = reader.dpop(server.dpop)
         reader.limits(&server)
         server.allowedHosts = reader.hosts("allowedHosts")
         server.corsOrigins = reader.origins("corsOrigins")
@@ -235,10 +237,6 @@ struct ConfigurationReader {
         "off": .off, "loopback": .loopback, "network": .network,
     ]
 
-    private static let responseTypes: KeyValuePairs<String, RegisteredClient.ResponseType> = [
-        "code": .code, "id_token": .idToken, "none": RegisteredClient.ResponseType.none,
-    ]
-
     /// The maximum in seconds: a century.
     private static let maxSeconds = 3_153_600_000
 
@@ -257,7 +255,7 @@ struct ConfigurationReader {
         return given ?? defaultValue
     }
 
-    private func lifetimes(_ reader: inout ConfigurationDecoder, _ defaults: TokenLifetimes) -> TokenLifetimes {
+    func lifetimes(_ reader: inout ConfigurationDecoder, _ defaults: TokenLifetimes) -> TokenLifetimes {
         reader.section("lifetimes", kind: "seconds by name") { part in
             var lifetimes = defaults
             lifetimes.authorizationCode = part.integer("authorizationCode", defaults.authorizationCode, in: 1...Self.maxSeconds)
@@ -265,6 +263,7 @@ struct ConfigurationReader {
             lifetimes.refreshToken = part.integer("refreshToken", defaults.refreshToken, in: 1...Self.maxSeconds)
             lifetimes.idToken = part.integer("idToken", defaults.idToken, in: 1...Self.maxSeconds)
             lifetimes.deviceCode = part.integer("deviceCode", defaults.deviceCode, in: 1...Self.maxSeconds)
+            lifetimes.pushedRequest = part.integer("pushedRequest", defaults.pushedRequest, in: 5...600)
             return lifetimes
         } ?? defaults
     }
@@ -318,13 +317,13 @@ struct ConfigurationReader {
         finish(reader, .user)
     }
 
-    private func claims(_ reader: inout ConfigurationDecoder) -> [String: JSONValue] {
+    func claims(_ reader: inout ConfigurationDecoder) -> [String: JSONValue] {
         let claims = reader.members("claims", example: "{email: demo@example.test}") ?? []
         return Dictionary(claims.map { ($0.key, $0.value.json) }, uniquingKeysWith: { _, last in last })
     }
 
     /// Reads the settings that users and clients share: the name or id, the realm, and the secret that authenticates them.
-    private func identity(
+    func identity(
         _ reader: inout ConfigurationDecoder, name: String, secret: String
     ) -> (name: String, realm: String, secret: Secret?) {
         let text = reader.requiredString(name)
@@ -349,46 +348,5 @@ struct ConfigurationReader {
                 .unknownName, in: "realm", "there is no realm `\(path.shortened)`: add it to the section `realms`")
         }
         return path
-    }
-
-    // MARK: Clients
-
-    mutating func readClient(_ value: MarkedValue) {
-        var reader = ConfigurationDecoder(value, subject: "clients", isProbing: isProbing)
-        var client = RegisteredClient(id: "")
-        (client.id, client.realm, client.secret) = identity(&reader, name: "id", secret: "secret")
-        reader.check("id", client.id, "a string, and not empty") { !$0.isEmpty }
-        client.name = reader.optionalString("name", default: "the `id`")
-        reader.check("name", client.name, "a name without control characters, and not empty") { !$0.isEmpty && $0.isSafeToShow }
-        client.logo = reader.image("logo", default: "none")
-        client.redirectURIs = reader.redirects("redirectURIs")
-        client.postLogoutRedirectURIs = reader.redirects("postLogoutRedirectURIs")
-        client.backchannelLogoutURI = reader.optionalString("backchannelLogoutURI", default: "none")
-        reader.check(
-            "backchannelLogoutURI", client.backchannelLogoutURI,
-            "an https URL without a fragment, or an http URL of a loopback address", RegisteredClient.isBackChannelURI)
-        client.backchannelLogoutSessionRequired = reader.bool(
-            "backchannelLogoutSessionRequired", client.backchannelLogoutSessionRequired)
-        client.scopes = reader.strings("scopes", client.scopes)
-        client.responseTypes = reader.choices("responseTypes", Self.responseTypes).map { Set($0) } ?? client.responseTypes
-        let grace = reader.integer("refreshTokenGrace", 0, in: 0...86_400)
-        let kinds: KeyValuePairs<String, RegisteredClient.RefreshTokens> = [
-            "rotate": .rotate(grace: .seconds(grace)), "reuse": .reuse, "none": RegisteredClient.RefreshTokens.none,
-        ]
-        client.refreshTokens = reader.choice("refreshTokens", "rotate", kinds) ?? client.refreshTokens
-        client.requiresConsent = reader.bool("requireConsent", client.requiresConsent)
-        client.requiresPKCE = reader.bool("requirePKCE", client.requiresPKCE)
-        client.userInfoSignedResponse =
-            reader.optionalChoice("userinfoSignedResponseAlg", ["RS256": true], default: "JSON without a signature") ?? false
-        let defaults = configuration.lifetimes
-        let lifetimes = lifetimes(&reader, defaults)
-        if lifetimes != defaults { client.lifetimes = lifetimes }
-        if configuration.clients.contains(where: { $0.key == client.key }) {
-            reader.report(
-                .duplicate, at: value.position,
-                "there is already a client `\(client.id.shortened)` in the realm `\(client.key.realm)`")
-        }
-        configuration.clients.append(client)
-        finish(reader, .client)
     }
 }

@@ -29,6 +29,7 @@ struct ReloadableSetting: Sendable {
     static let all: [ReloadableSetting] = [
         ReloadableSetting("profile") { $0.profile }, ReloadableSetting("defaultJourney") { $0.defaultJourney },
         ReloadableSetting("transactionJourney") { $0.transactionJourney }, ReloadableSetting("attributes") { $0.nodeContext },
+        ReloadableSetting("scopeClaims") { $0.scopeClaims },
         ReloadableSetting("issuer") { $0.issuer }, ReloadableSetting("externalLoginPageURL") { $0.externalLoginPageURL },
         ReloadableSetting("cookieDomain") { $0.cookieDomain }, ReloadableSetting("cookieIsHTTPOnly") { $0.cookieIsHTTPOnly },
         ReloadableSetting("cookieSameSite") { $0.cookieSameSite },
@@ -48,6 +49,7 @@ struct ReloadableSetting: Sendable {
         ReloadableSetting("authorizeErrors") { $0.authorizeErrors }, ReloadableSetting("pollInterval") { $0.pollInterval },
         ReloadableSetting("webAuthnRelyingParty") { $0.webAuthnRelyingParty },
         ReloadableSetting("webAuthnOrigins") { $0.webAuthnOrigins }, ReloadableSetting("lifetimes") { $0.lifetimes },
+        ReloadableSetting("dpop") { $0.dpop },
         ReloadableSetting("rateLimits") { $0.limits.rateLimits }, ReloadableSetting("lockout") { $0.limits.lockout },
         ReloadableSetting("factorLockout") { $0.limits.factorLockout },
         ReloadableSetting("messages") { $0.limits.messages }, ReloadableSetting("loginFlows") { $0.limits.loginFlows },

@@ -35,7 +35,15 @@ enum Starter {
           # An app on this machine: a public client with PKCE. Any port of 127.0.0.1 matches.
           - id: app
             redirectURIs: ["http://127.0.0.1/callback", "org.example.app://callback"]
+            mayAct: [service]
             postLogoutRedirectURIs: ["http://127.0.0.1/", "org.example.app://bye"]
+          # A service, which gets tokens for itself and exchanges those of `app`. The server generates its secret and prints it when it
+          # starts.
+          - id: service
+            generateSecret: true
+            grantTypes: [client_credentials, token_exchange]
+            scopes: [read, write, profile]
+            accessTokens: jwt
 
         # Definitions for Attribute Collectors. userName, password, givenName, sn and mail are built in.
         attributes:

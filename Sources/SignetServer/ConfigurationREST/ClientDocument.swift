@@ -12,6 +12,7 @@ enum ClientDocument {
         case advanced = "advancedOAuth2ClientConfig"
         case openID = "coreOpenIDClientConfig"
         case signing = "signEncOAuth2ClientConfig"
+        case override = "overrideOAuth2ClientConfig"
     }
 
     /// The reference to the type of all documents.
@@ -55,7 +56,7 @@ enum ClientDocument {
         let lifetimes = client.lifetimes
         func seconds(_ value: Int?) -> JSONValue { .integer(Int64(value ?? 0)) }
         var core: [String: JSONValue] = [
-            "clientType": .string(client.secret == nil ? "Public" : "Confidential"), "status": .string("Active"),
+            "clientType": .string(client.isConfidential ? "Confidential" : "Public"), "status": .string("Active"),
             "redirectionUris": .texts(client.redirectURIs), "scopes": .texts(client.scopes), "defaultScopes": .array([]),
             "authorizationCodeLifetime": seconds(lifetimes?.authorizationCode),
             "accessTokenLifetime": seconds(lifetimes?.accessToken), "refreshTokenLifetime": seconds(lifetimes?.refreshToken),
@@ -64,10 +65,10 @@ enum ClientDocument {
         var advanced: [String: JSONValue] = [
             "responseTypes": .texts(client.responseTypes.map(\.rawValue).sorted()), "subjectType": .string("public"),
             "grantTypes": .texts(
-                ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"]
-                    + (client.refreshTokens == .none ? [] : ["refresh_token"])),
+                client.grantTypes.filter { $0 != .refreshToken || client.getsRefreshTokens }.map(\.rawValue).sorted()),
             "isConsentImplied": .bool(!client.requiresConsent), "descriptions": .array([]),
-            "tokenEndpointAuthMethod": .string(client.secret == nil ? "none" : "client_secret_basic"),
+            "tokenEndpointAuthMethod": .string(
+                !client.keys.isEmpty ? "private_key_jwt" : client.isConfidential ? "client_secret_basic" : "none"),
         ]
         advanced["logoUri"] = .texts([client.logo].compactMap(\.self))
         if case .rotate(let grace) = client.refreshTokens {
@@ -78,11 +79,20 @@ enum ClientDocument {
             "backchannel_logout_uri": client.backchannelLogoutURI.map { .string($0) } ?? .null,
             "backchannel_logout_session_required": .bool(client.backchannelLogoutSessionRequired),
         ]
-        let signing: [String: JSONValue] = [
-            "userinfoResponseFormat": .string(client.userInfoSignedResponse ? "SIGNED_JWT" : "JSON"),
-            "userinfoSignedResponseAlg": .string(client.userInfoSignedResponse ? "RS256" : ""),
+        var signing: [String: JSONValue] = [
+            "userinfoResponseFormat": .string(client.userInfoSigningAlgorithm == nil ? "JSON" : "SIGNED_JWT"),
+            "userinfoSignedResponseAlg": .string(client.userInfoSigningAlgorithm?.rawValue ?? ""),
+            "idTokenSignedResponseAlg": .string(client.idTokenSigningAlgorithm.rawValue),
         ]
-        return [(.core, core), (.advanced, advanced), (.openID, openID), (.signing, signing)]
+        if !client.keys.isEmpty {
+            signing["publicKeyLocation"] = .string("jwks")
+            signing["jwkSet"] = .string(JSON.text(of: .object(["keys": .array(client.keys.map(\.json))])))
+        }
+        let override: [String: JSONValue] = [
+            "providerOverridesEnabled": .bool(client.accessTokens == .jwt),
+            "statelessTokensEnabled": .bool(client.accessTokens == .jwt),
+        ]
+        return [(.core, core), (.advanced, advanced), (.openID, openID), (.signing, signing), (.override, override)]
     }
 
     // MARK: To the configuration
@@ -106,7 +116,11 @@ enum ClientDocument {
         // What AM's document has no member for stays as it is. AM requires a challenge only when the provider is set so; a public
         // client has nothing else.
         members["requirePKCE"] = .bool(present?.requiresPKCE ?? isPublic)
+        members["requirePushedAuthorizationRequests"] = .bool(present?.requiresPushedRequests ?? false)
+        members["dpopBoundAccessTokens"] = .bool(present?.requiresDPoP ?? false)
         if present?.refreshTokens == .reuse, members["refreshTokens"] == nil { members["refreshTokens"] = .string("reuse") }
+        // The reader refuses some grants of a client that can't authenticate itself.
+        if !isPublic, members["jwks"] == nil { members["generateSecret"] = .bool(true) }
         members["id"] = .string(key.id)
         members["realm"] = .string(key.realm.description)
         var client: RegisteredClient
@@ -116,10 +130,26 @@ enum ClientDocument {
             let messages = error.problems.map(\.message).joined(separator: "; ")
             throw APIError(.badRequest, "The client cannot be used here: \(messages)")
         }
-        guard !isPublic else { return client }
+        client.generatesSecret = false
+        if let present { keep(present, in: &client) }
+        guard !isPublic, client.keys.isEmpty else { return client }
         let given = setting(document, .core, "userpassword")?.string.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
-        client.secret = given ?? present?.secret ?? Secret.random(byteCount: 32)
+        if given == nil, present?.generatesSecret == true {
+            client.generatesSecret = true
+        } else {
+            client.secret = given ?? present?.secret ?? Secret.random(byteCount: 32)
+        }
         return client
+    }
+
+    /// Takes over the settings of a client that AM's document has no member for.
+    private static func keep(_ present: RegisteredClient, in client: inout RegisteredClient) {
+        client.accessTokenSigningAlgorithm = present.accessTokenSigningAlgorithm
+        client.audiences = present.audiences
+        client.claims = present.claims
+        client.mayAct = present.mayAct
+        client.requiresPushedRequests = present.requiresPushedRequests
+        client.requiresDPoP = present.requiresDPoP
     }
 
     /// Returns the settings of the configuration file that the document has.
@@ -138,8 +168,20 @@ enum ClientDocument {
         if let types = texts(document, .advanced, "responseTypes")?.filter(kinds.contains), !types.isEmpty {
             members["responseTypes"] = .texts(types)
         }
-        if let grants = texts(document, .advanced, "grantTypes"), !grants.contains("refresh_token") {
-            members["refreshTokens"] = .string("none")
+        if let grants = texts(document, .advanced, "grantTypes") {
+            if !grants.contains("refresh_token") { members["refreshTokens"] = .string("none") }
+            // AM has grants that this server doesn't have.
+            let known = ConfigurationReader.grantTypes.filter { grants.contains($0.value.rawValue) }
+            let isPublic = text(document, .core, "clientType") == "Public"
+            members["grantTypes"] = .texts(known.filter { !isPublic || !$0.value.needsConfidentialClient }.map(\.key))
+        }
+        if isOn(document, .override, "providerOverridesEnabled"), isOn(document, .override, "statelessTokensEnabled") {
+            members["accessTokens"] = .string("jwt")
+        }
+        if text(document, .advanced, "tokenEndpointAuthMethod") == "private_key_jwt",
+            let keys = text(document, .signing, "jwkSet").flatMap({ try? JSON.value(of: $0.utf8) })
+        {
+            members["jwks"] = keys
         }
         if let grace = setting(document, .advanced, "refreshTokenGracePeriod")?.lenientInteger, grace > 0 {
             members["refreshTokenGrace"] = .integer(grace)
@@ -152,11 +194,21 @@ enum ClientDocument {
             members["backchannelLogoutSessionRequired"] = .bool(true)
         }
         if text(document, .signing, "userinfoResponseFormat") == "SIGNED_JWT" {
-            members["userinfoSignedResponseAlg"] = .string("RS256")
+            members["userinfoSignedResponseAlg"] = .string(algorithm(document, "userinfoSignedResponseAlg"))
         }
+        members["idTokenSignedResponseAlg"] = .string(algorithm(document, "idTokenSignedResponseAlg"))
         let lifetimes = lifetimes(document)
         if !lifetimes.isEmpty { members["lifetimes"] = .object(lifetimes) }
         return members
+    }
+
+    /// Returns the algorithm of a signature; RS256 for one that this server doesn't have.
+    private static func algorithm(_ document: JSONValue, _ name: String) -> String {
+        (text(document, .signing, name).flatMap(JWSAlgorithm.init) ?? .rs256).rawValue
+    }
+
+    private static func isOn(_ document: JSONValue, _ group: Group, _ name: String) -> Bool {
+        setting(document, group, name)?.bool == true
     }
 
     /// Returns the lifetimes that the document has; 0 stands for that of the provider.

@@ -33,6 +33,10 @@ public enum FaultKind: Sendable, Hashable {
     case algNone
     /// The server exchanges a refresh token, and closes the connection before the response, which contains the new tokens.
     case lostRefresh
+    /// A request with a DPoP proof isn't executed, and gets the error `use_dpop_nonce` with a new nonce (RFC 9449 section 8.2).
+    case dpopNonceRotates
+    /// A request with a DPoP proof isn't executed, and gets the error of a proof that was used before (RFC 9449 section 11.1).
+    case dpopReplayed
     /// The body of the response is sent in small parts, in this much of the machine's time, at most ten minutes.
     case slowBody(Duration)
     /// A push message that was answered or has expired is delivered once more.
@@ -60,6 +64,8 @@ public enum FaultKind: Sendable, Hashable {
         case .unknownKey: "unknown-key"
         case .algNone: "alg-none"
         case .lostRefresh: "lost-refresh"
+        case .dpopNonceRotates: "dpop-nonce-rotates"
+        case .dpopReplayed: "dpop-replayed"
         case .slowBody: "slow-body"
         case .replayedPush: "replayed-push"
         case .duplicateDelivery: "duplicate-delivery"
@@ -71,13 +77,13 @@ public enum FaultKind: Sendable, Hashable {
     static let examples: [FaultKind] = [
         .latency(.seconds(1)), .status(503), .cut(), .html, .truncated(), .slowBody(.seconds(1)), .wrongState, .expiredCode,
         .wrongNonce, .wrongSignature, .wrongIssuer, .wrongAudience, .expiredIDToken, .unknownKey, .algNone, .lostRefresh,
-        .replayedPush, .duplicateDelivery, .reordering,
+        .dpopNonceRotates, .dpopReplayed, .replayedPush, .duplicateDelivery, .reordering,
     ]
 
     /// The only resource at which the fault is possible; nil for any resource.
     var home: Route? {
         switch self {
-        case .latency, .status, .cut, .html, .truncated, .slowBody: nil
+        case .latency, .status, .cut, .html, .truncated, .slowBody, .dpopNonceRotates, .dpopReplayed: nil
         case .wrongState, .expiredCode: .authorize
         case .wrongNonce, .wrongSignature, .wrongIssuer, .wrongAudience, .expiredIDToken, .unknownKey, .algNone, .lostRefresh:
             .accessToken
@@ -88,10 +94,13 @@ public enum FaultKind: Sendable, Hashable {
     /// True when the fault affects messages on a push stream instead of responses.
     var isOfDeliveries: Bool { home == .pushStream }
 
+    /// True when the fault affects requests with a DPoP proof only.
+    var isOfProofs: Bool { self == .dpopNonceRotates || self == .dpopReplayed }
+
     /// True when the request is executed by default.
     var executesRequest: Bool {
         switch self {
-        case .status, .html: false
+        case .status, .html, .dpopNonceRotates, .dpopReplayed: false
         default: true
         }
     }

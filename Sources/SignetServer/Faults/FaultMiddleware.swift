@@ -70,6 +70,7 @@ private struct FaultInjector: Sendable {
     private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
         let entries = server.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(context.route, context.path) }
             .filter { $0.rule.kind.home == nil || $0.rule.kind.home == context.route }
+            .filter { DPoPFault.applies($0.rule.kind, to: request, at: context.route) }
         let clients = entries.compactMap(\.rule.client)
         guard !clients.isEmpty else { return entries }
         let client = try await client(of: &request, for: clients)
@@ -145,6 +146,7 @@ extension FaultInjector {
             return try await withIDToken(answer) { try await token($0, with: rule.kind) }
         case .lostRefresh: return isRefresh(answer) ? await lost() : nil
         case .slowBody(let duration): return Self.slowed(answer, to: duration)
+        case .dpopNonceRotates, .dpopReplayed: return try await DPoPFault.response(rule.kind, at: context.route, server)
         case .latency, .replayedPush, .duplicateDelivery, .reordering: return nil
         }
     }
@@ -174,7 +176,7 @@ extension FaultInjector {
     /// Returns true for the response to a refresh token that was exchanged.
     private func isRefresh(_ response: Response) -> Bool {
         let grant = context.log.all.parameters.first { $0.name == "grant_type" }?.value
-        return response.status == .ok && grant == TokenController.GrantType.refreshToken.rawValue
+        return response.status == .ok && grant == RegisteredClient.GrantType.refreshToken.rawValue
     }
 
     private static func slowed(_ response: Response, to duration: Duration) -> Response? {
@@ -255,7 +257,7 @@ extension FaultInjector {
     private func otherNonce(_ token: String) async throws -> String? {
         guard var claims = Self.claims(of: token) else { return nil }
         claims["nonce"] = .string(RandomID.token())
-        return try await server.signer.sign(claims)
+        return try await server.signer.sign(claims, with: Self.algorithm(of: token))
     }
 
     /// The time by which an expired token is older, in seconds: two days.
@@ -273,13 +275,17 @@ extension FaultInjector {
             for name in ["iat", "exp", "auth_time"] {
                 if case .integer(let time)? = claims[name] { claims[name] = .integer(time - Self.age) }
             }
-        case .unknownKey: return try await server.signer.signWithUnknownKey(claims)
+        case .unknownKey: return try await server.signer.signWithUnknownKey(claims, Self.algorithm(of: token))
         case .algNone:
             let parts = [["alg": .string("none"), "typ": .string(TokenSigner.plainType)], claims]
             return parts.map { Base64.encode(JSON.encode(JSONValue.object($0)), as: .url) }.joined(separator: ".") + "."
         default: return nil
         }
-        return try await server.signer.sign(claims)
+        return try await server.signer.sign(claims, with: Self.algorithm(of: token))
+    }
+
+    private static func algorithm(of token: String) -> JWSAlgorithm {
+        SignedToken(token)?.algorithm.flatMap(JWSAlgorithm.init) ?? .rs256
     }
 
     private static func claims(of token: String) -> [String: JSONValue]? {

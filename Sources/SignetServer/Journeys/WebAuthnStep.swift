@@ -15,12 +15,17 @@ enum WebAuthnForm: Sendable, Hashable {
 enum WebAuthnAlgorithm: String, Sendable, Hashable, CaseIterable {
     case es256 = "ES256"
     case rs256 = "RS256"
+    case eddsa = "EdDSA"
 
-    /// The identifier in COSE (RFC 9053 section 2.1, RFC 8812 section 2).
+    /// The algorithms that a node offers unless its properties name others: those of AM's pages.
+    static let offered: [WebAuthnAlgorithm] = [.es256, .rs256]
+
+    /// The identifier in COSE (RFC 9053 sections 2.1 and 2.2, RFC 8812 section 2).
     var identifier: Int64 {
         switch self {
         case .es256: -7
         case .rs256: -257
+        case .eddsa: -8
         }
     }
 }
@@ -74,10 +79,10 @@ extension ConfigurationDecoder {
     /// Decodes the algorithms of new passkeys; at least one.
     mutating func signingAlgorithms() -> [WebAuthnAlgorithm] {
         let name = "acceptedSigningAlgorithms"
-        let names = strings(name, WebAuthnAlgorithm.allCases.map(\.rawValue))
+        let names = strings(name, WebAuthnAlgorithm.offered.map(\.rawValue))
         let algorithms = names.compactMap { WebAuthnAlgorithm(rawValue: $0) }
         if algorithms.count != names.count || algorithms.isEmpty {
-            report(.invalidValue, in: name, "`\(name)` must be a list of `ES256` and `RS256`, with at least one of them")
+            report(.invalidValue, in: name, "`\(name)` must be a list of `ES256`, `RS256` and `EdDSA`, with at least one of them")
         }
         return algorithms
     }

@@ -12,11 +12,11 @@ struct CrossOriginMiddleware: RouterMiddleware {
 
     /// The request headers that a page may send.
     private static let headers = [
-        "Accept-API-Version", "Authorization", "Content-Type", "If-Match", "If-None-Match", "X-Requested-With",
+        "Accept-API-Version", "Authorization", "Content-Type", "DPoP", "If-Match", "If-None-Match", "X-Requested-With",
         "X-Requested-Platform", "X-OpenAM-Username", "X-OpenAM-Password",
     ]
     /// The response headers that a page may read besides the body.
-    private static let exposed = ["Content-API-Version", "Link", "Retry-After", "WWW-Authenticate"]
+    private static let exposed = ["Content-API-Version", "DPoP-Nonce", "Link", "Retry-After", "WWW-Authenticate"]
     /// The time in seconds for which a browser may cache a preflight response.
     private static let maxAge = 600
 

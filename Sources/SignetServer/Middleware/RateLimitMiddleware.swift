@@ -41,7 +41,8 @@ struct AddressRate: Sendable, Hashable {
             guard request.method == .post || startsFlow else { return nil }
             switch route {
             case .authenticate, .pages: self = .authenticate
-            case .accessToken, .deviceCode, .introspection, .revocation: self = .token
+            case .accessToken, .deviceCode, .introspection, .revocation, .pushedAuthorization, .backchannelAuthorization:
+                self = .token
             case .pushMessage: self = .push
             default: return nil
             }

@@ -55,7 +55,7 @@ enum MetricEvent: Sendable, Hashable {
     case login(journey: String, LoginOutcome)
     case push(PushEvent)
     /// Tokens were issued.
-    case tokens(TokenController.GrantType)
+    case tokens(RegisteredClient.GrantType)
     case refused(RejectionReason)
     /// A connection took the last place, so that further ones wait.
     case connectionsFull

@@ -173,28 +173,40 @@ struct AuthorizationRequest: Sendable, Hashable {
     let requiresJourney: Bool
     /// The claims that the client requests by name; nil for a request without the parameter.
     let claims: ClaimsRequest?
+    /// The resources that the client requests tokens for (RFC 8707); nil for a request without the parameter.
+    let resources: [String]?
+    /// The thumbprint of the key of the proof with which the code has to be exchanged (`dpop_jkt`, RFC 9449 section 10); nil for any.
+    let dpopKey: String?
 
     /// Reads a request.
     /// - Parameters:
     ///   - parameters: The parameters of the request.
     ///   - client: The client of the request.
-    ///   - profile: The conformance profile, which decides on unknown scopes.
+    ///   - configuration: The configuration: its conformance profile decides on unknown scopes.
     /// - Throws: The error to send to the client.
     init(
-        _ parameters: Parameters, of client: RegisteredClient, _ profile: ConformanceProfile
+        _ parameters: Parameters, of client: RegisteredClient, _ configuration: ServerConfiguration
     ) throws(AuthorizationErrorResponse) {
         responseType = try Self.responseType(parameters, of: client)
+        guard !client.requiresPushedRequests || parameters.requestURI != nil else {
+            throw .invalidRequest("The client has to push its authorization requests (PAR)")
+        }
         guard parameters["request"] == nil else {
             throw AuthorizationErrorResponse(code: "request_not_supported", message: "Request objects are not supported")
         }
         guard parameters["request_uri"] == nil else {
             throw AuthorizationErrorResponse(code: "request_uri_not_supported", message: "Request objects are not supported")
         }
-        scopes = try Self.scopes(parameters.words("scope"), of: client, profile)
+        scopes = try Self.scopes(parameters.words("scope"), of: client, configuration.profile)
         nonce = parameters["nonce"]
         challenge = responseType == .code ? try Self.challenge(parameters, isRequired: client.requiresPKCE) : nil
         prompts = try Self.prompts(parameters)
-        claims = try Self.claims(parameters, of: client)
+        claims = try Self.claims(parameters, of: client, configuration)
+        resources = try ResourceIndicators.requested(by: parameters, of: client)
+        dpopKey = parameters["dpop_jkt"]
+        guard dpopKey.map({ $0.utf8.count == 43 && (try? Base64.decodeURL($0))?.count == 32 }) ?? true else {
+            throw .invalidRequest("dpop_jkt is not the SHA-256 thumbprint of a key")
+        }
         let context = claims?.idToken["acr"]
         if let context, context.isEssential, let values = context.texts {
             (journeys, requiresJourney) = (values, true)
@@ -211,10 +223,10 @@ struct AuthorizationRequest: Sendable, Hashable {
     }
 
     private static func claims(
-        _ parameters: Parameters, of client: RegisteredClient
+        _ parameters: Parameters, of client: RegisteredClient, _ configuration: ServerConfiguration
     ) throws(AuthorizationErrorResponse) -> ClaimsRequest? {
         guard let text = parameters["claims"] else { return nil }
-        return try ClaimsRequest(text).limited(to: client.scopes)
+        return try ClaimsRequest(text).limited(to: client.scopes, configuration.claimsByScope)
     }
 
     /// Returns the scopes of a request: all scopes of the client when it names none.
@@ -244,6 +256,10 @@ struct AuthorizationRequest: Sendable, Hashable {
         guard client.responseTypes.contains(type) else {
             throw AuthorizationErrorResponse(
                 code: "unsupported_response_type", message: "Client does not support this response type.")
+        }
+        guard type != .code || client.grantTypes.contains(.authorizationCode) else {
+            throw AuthorizationErrorResponse(
+                code: OAuthErrorResponse.unauthorizedClient.code, message: OAuthErrorResponse.unauthorizedClient.message)
         }
         let modes = AuthorizationReturn.ResponseMode.modes(of: type).map(\.rawValue)
         if let mode = parameters["response_mode"], !modes.contains(mode) {

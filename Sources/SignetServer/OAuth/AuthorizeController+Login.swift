@@ -26,12 +26,16 @@ extension AuthorizeController {
     static func answer(
         toRequestAt location: String, session token: String, flow: String, _ tx: inout ServerTransaction
     ) throws -> LoginAnswer? {
-        guard let (parameters, realm) = request(at: location, tx.time), parameters["id_token_hint"] == nil,
+        guard let (given, realm) = request(at: location, tx.time), let parameters = try? tx.requested(by: given, in: realm),
+            parameters["id_token_hint"] == nil,
             let target = try? AuthorizationReturn(parameters, in: realm, tx.clients, tx.time),
             target.mode != .formPost, target.redirectURI != nil
         else { return nil }
         do {
-            switch try outcome(of: parameters, target, hint: .success(nil), Decision(), [token], &tx) {
+            let outcome = try Self.outcome(of: parameters, target, hint: .success(nil), Decision(), [token], &tx)
+            if case .idToken = outcome { return nil }
+            try tx.record(parameters, isAnswered: outcome.isFinal)
+            switch outcome {
             case .code(let code):
                 try tx.tokens.mark(code: code, flow: flow)
                 return target.location(of: [("code", code)]).map { LoginAnswer(location: $0, client: target.client.id) }

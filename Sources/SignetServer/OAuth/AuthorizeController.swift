@@ -23,6 +23,14 @@ struct AuthorizeController: Sendable {
         var isLogin: Bool {
             if case .login = self { true } else { false }
         }
+
+        /// True when the client gets an answer.
+        var isFinal: Bool {
+            switch self {
+            case .code, .idToken, .confirmed, .refused: true
+            case .login, .consent: false
+            }
+        }
     }
 
     func authorize(_ request: Request, context: AppRequestContext) async throws -> Response {
@@ -42,13 +50,15 @@ struct AuthorizeController: Sendable {
     }
 
     private func respond(
-        to request: Parameters, _ decision: Decision, _ tokens: [String], in realm: RealmPath
+        to given: Parameters, _ decision: Decision, _ tokens: [String], in realm: RealmPath
     ) async throws -> Response {
-        let user = try await hintedUser(request)
-        let (target, outcome, mark) = try await server.store.write { tx in
+        let user = try await hintedUser(given, in: realm)
+        let (request, target, outcome, mark) = try await server.store.write { tx in
+            let request = try tx.requested(by: given, in: realm)
             let target = try AuthorizationReturn(request, in: realm, tx.clients, tx.time)
             let outcome = try Self.outcome(of: request, target, hint: user, decision, tokens, &tx)
-            return (target, outcome, outcome.isLogin ? try tx.loginMark(for: request, after: tokens) : "")
+            try tx.record(request, isAnswered: outcome.isFinal)
+            return (request, target, outcome, outcome.isLogin ? try tx.loginMark(for: request, after: tokens) : "")
         }
         switch outcome {
         case .code(let code):
@@ -56,7 +66,8 @@ struct AuthorizeController: Sendable {
             return target.response([("code", code)], at: server)
         case .idToken(let claims):
             server.logger.info("id_token given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
-            return target.response([("id_token", try await server.signer.sign(claims))], at: server)
+            let token = try await server.signer.sign(claims, with: target.client.idTokenSigningAlgorithm)
+            return target.response([("id_token", token)], at: server)
         case .confirmed:
             return target.response([], at: server)
         case .refused(let refusal):
@@ -67,7 +78,7 @@ struct AuthorizeController: Sendable {
             return OAuthReply.redirect(to: page)
         case .consent(let presented, let asked, let csrf):
             // The form repeats the request's parameters, because the request may have come in a form itself.
-            let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
+            let hidden = request.fieldsForConsent + [("csrf", csrf)]
             return HTMLPage.consent(
                 client: target.client, user: presented.session.user, scopes: asked.scopes, claims: asked.claims?.names ?? [],
                 hidden: hidden, target: target.redirectURI ?? ""
@@ -78,7 +89,11 @@ struct AuthorizeController: Sendable {
     /// Returns the user that `id_token_hint` names; nil for a request without a hint.
     ///
     /// The result is a failure for a hint that is not an id_token of this server.
-    private func hintedUser(_ request: Parameters) async throws -> Result<UserKey?, AuthorizationErrorResponse> {
+    private func hintedUser(
+        _ given: Parameters, in realm: RealmPath
+    ) async throws -> Result<UserKey?, AuthorizationErrorResponse> {
+        let isPushed = given["request_uri"] != nil
+        let request = isPushed ? try await server.store.read { tx in try tx.requested(by: given, in: realm) } : given
         guard let text = request["id_token_hint"] else { return .success(nil) }
         guard let hint = try await IDTokenHint(text, at: server) else {
             return .failure(.invalidRequest("id_token_hint is not an id_token of this server"))
@@ -109,7 +124,7 @@ struct AuthorizeController: Sendable {
         _ decision: Decision, _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Outcome {
         do {
-            let request = try AuthorizationRequest(parameters, of: target.client, tx.time.configuration.profile)
+            let request = try AuthorizationRequest(parameters, of: target.client, tx.time.configuration)
             try target.requirePossibleMode(parameters)
             let users = try request.users(hinted: try hint.get(), in: target.client.key.realm)
             switch try login(for: request, parameters, of: target.client, expecting: users, tokens, &tx) {
@@ -207,7 +222,8 @@ struct AuthorizeController: Sendable {
         let grant = Grant(
             client: target.client.key, user: presented.session.user, scopes: request.scopes,
             authenticatedAt: presented.session.authenticatedAt, session: TokenHash(presented.token), nonce: request.nonce,
-            journey: journey, generation: presented.session.generation, claims: request.claims)
+            journey: journey, generation: presented.session.generation, claims: request.claims,
+            resources: request.resources, dpopKey: request.dpopKey)
         switch request.responseType {
         case .code:
             return .code(
@@ -236,7 +252,7 @@ struct AuthorizeController: Sendable {
 
 extension ServerTransaction {
     /// The parameter that the login page returns with the request.
-    fileprivate static let loginMark = "login_mark"
+    static let loginMark = "login_mark"
 
     /// Returns the mark of a request that a browser with these session tokens sends.
     /// - Throws: `StoreError` when the state cannot be read.
@@ -262,8 +278,19 @@ extension ServerTransaction {
 
 extension Parameters {
     /// The parameters with which the browser returns from the login page.
+    ///
+    /// The browser doesn't see those that the client has pushed.
     fileprivate var fieldsForLogin: [(name: String, value: String)] {
-        fields(without: AuthorizeController.Decision.names.union([ServerTransaction.loginMark]))
+        if let requestURI {
+            return [(name: "client_id", value: self["client_id"] ?? ""), (name: "request_uri", value: requestURI)]
+        }
+        return fields(without: AuthorizeController.Decision.names.union([ServerTransaction.loginMark]))
+    }
+
+    /// The parameters with which the browser sends the user's decision.
+    fileprivate var fieldsForConsent: [(name: String, value: String)] {
+        guard requestURI != nil else { return fields(without: AuthorizeController.Decision.names) }
+        return fieldsForLogin + (self[ServerTransaction.loginMark].map { [(name: ServerTransaction.loginMark, value: $0)] } ?? [])
     }
 }
 

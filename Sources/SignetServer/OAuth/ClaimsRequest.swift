@@ -17,7 +17,7 @@ struct ClaimsRequest: Codable, Sendable, Hashable {
     /// No attribute of a user replaces them.
     static let reservedNames: Set = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash", "s_hash",
-        "sid", "events", "cnf", "realm", "tokenName",
+        "sid", "events", "cnf", "realm", "tokenName", "act", "may_act",
     ]
 
     /// Reads the parameter: a JSON object with the members `userinfo` and `id_token`.
@@ -50,11 +50,11 @@ struct ClaimsRequest: Codable, Sendable, Hashable {
         return claims
     }
 
-    /// Returns the request without the standard claims of scopes that are not among `scopes`.
+    /// Returns the request without the claims of scopes that are not among `scopes`.
     ///
     /// With the scopes that the client may request, the parameter discloses no more than scopes can.
-    func limited(to scopes: [String]) -> ClaimsRequest {
-        let withheld = StandardClaims.names(outside: scopes)
+    func limited(to scopes: [String], _ claims: ScopeClaims) -> ClaimsRequest {
+        let withheld = claims.names(outside: scopes)
         var request = self
         request.userInfo = userInfo.filter { !withheld.contains($0.key) }
         request.idToken = idToken.filter { !withheld.contains($0.key) }

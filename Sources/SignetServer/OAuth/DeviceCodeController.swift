@@ -11,9 +11,10 @@ struct DeviceCodeController: Sendable {
     func deviceCode(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = context.realm
         let form = try await request.form(context)
-        let credentials = try ClientCredentials(request, form)
+        let credentials = try await server.credentials(request, form, in: realm, at: .deviceCode)
         let (code, device, page) = try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
+            guard client.grantTypes.contains(.deviceCode) else { throw OAuthErrorResponse.unauthorizedClient }
             let asked = form.words("scope")
             guard asked.allSatisfy(client.scopes.contains) else {
                 throw OAuthErrorResponse.invalidScope("Unknown/invalid scope(s)")

@@ -21,7 +21,9 @@ struct DiscoveryController: Sendable {
         _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ time: RequestTime
     ) -> [String: JSONValue] {
         func address(_ route: Route) -> JSONValue { .string(time.url(route, in: realm)) }
-        let authentication = JSONValue.texts(["client_secret_basic", "client_secret_post", "none"])
+        let confidential = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+        let authentication = JSONValue.texts(confidential + ["none"])
+        let algorithms = JSONValue.texts(JWSAlgorithm.allCases.map(\.rawValue).sorted())
         var document: [String: JSONValue] = [
             "issuer": .string(time.issuer(of: realm)),
             "authorization_endpoint": address(.authorize), "token_endpoint": address(.accessToken),
@@ -29,20 +31,23 @@ struct DiscoveryController: Sendable {
             "introspection_endpoint": address(.introspection), "end_session_endpoint": address(.endSession),
             "device_authorization_endpoint": address(.deviceCode),
             "acr_values_supported": .texts(trees.names(offeredIn: realm)), "scopes_supported": .texts(clients.scopes(in: realm)),
-            "claims_supported": .texts(StandardClaims.names),
+            "claims_supported": .texts(time.configuration.claimsByScope.names),
             "response_types_supported": .texts(RegisteredClient.ResponseType.allCases.map(\.rawValue)),
             "response_modes_supported": .texts(AuthorizationReturn.ResponseMode.allCases.map(\.rawValue)),
-            "grant_types_supported": .texts(TokenController.GrantType.allCases.map(\.rawValue)),
+            "grant_types_supported": .texts(RegisteredClient.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": .texts(["S256"]), "subject_types_supported": .texts(["public"]),
-            "id_token_signing_alg_values_supported": .texts(["RS256"]),
-            "userinfo_signing_alg_values_supported": .texts(["RS256"]),
+            "id_token_signing_alg_values_supported": algorithms, "userinfo_signing_alg_values_supported": algorithms,
             "token_endpoint_auth_methods_supported": authentication, "revocation_endpoint_auth_methods_supported": authentication,
-            "introspection_endpoint_auth_methods_supported": .texts(["client_secret_basic", "client_secret_post"]),
+            "introspection_endpoint_auth_methods_supported": .texts(confidential),
+            "token_endpoint_auth_signing_alg_values_supported": algorithms,
+            "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+            "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
             "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
             "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(true),
             "backchannel_logout_supported": .bool(true), "backchannel_logout_session_supported": .bool(true),
         ]
+        document.merge(extensions(in: realm, clients, time)) { own, _ in own }
         if time.configuration.profile == .am { document["version"] = .string("3.0") }
         return document
     }

@@ -20,8 +20,27 @@ struct Grant: Codable, Sendable, Hashable {
     var generation: String?
     /// The claims that the client requested by name; nil when it requested none.
     var claims: ClaimsRequest?
+    /// The resources that its tokens can be for (RFC 8707); nil when the client requested none.
+    var resources: [String]?
+    /// The party that acts for the user, with those that acted before (`act`, RFC 8693 section 4.1); nil for none.
+    var actor: JSONValue?
+    /// True for a grant without a user: the client's own, or a tester's.
+    ///
+    /// ``user`` is then only a name. Nil has the meaning of false.
+    var isWithoutUser: Bool?
+    /// The `grant_type` that opened the grant; nil for a grant of a login, and in rows that an earlier version wrote.
+    var type: String?
+    /// The thumbprint of the key to which the tokens are bound (RFC 9449 section 6); before their issue, of the only key with which
+    /// the code can be exchanged.
+    ///
+    /// Nil for bearer tokens, and for a code that any key may exchange. A refresh token of a client that authenticates itself isn't
+    /// bound (section 5); each of its access tokens is bound to the key of the request that it was issued for.
+    var dpopKey: String?
     /// The first tokens of the grant; nil before they are issued, and in rows that an earlier version wrote.
     var first: FirstTokens?
+
+    /// The type of its access tokens (`token_type`).
+    var tokenType: String { dpopKey == nil ? "Bearer" : DPoPProof.tokenType }
 
     /// True when the tokens outlive the session (OpenID Connect Core 1.0 section 11).
     var isOffline: Bool { scopes.contains("offline_access") }
@@ -35,6 +54,8 @@ struct FirstTokens: Codable, Sendable, Hashable {
     var access: TokenHash?
     let accessEnd: Date
     let issuedAt: Date
+    /// The audience of the access token (RFC 8707); nil for the client.
+    var audience: [String]?
     /// The hash of the refresh token; nil for a client without one.
     var refresh: TokenHash?
     var refreshEnd: Date?
@@ -74,6 +95,8 @@ struct AccessGrant: Codable, Sendable, Hashable {
     let scopes: [String]
     let issuedAt: Date
     let expiresAt: Date
+    /// The resources that the token is for (RFC 8707); nil for the client.
+    var audience: [String]?
 }
 
 /// The stored data of a refresh token.
@@ -90,6 +113,9 @@ struct RefreshGrant: Codable, Sendable, Hashable {
 struct IssuedTokens: Sendable, Hashable {
     let grant: Grant
     let scopes: [String]
+    /// The resources that the access token is for; empty when it is for the client.
+    let audience: [String]
+    /// The access token, or the `jti` of a JWT.
     let accessToken: String
     /// Nil when the client keeps its refresh token, or gets none.
     let refreshToken: String?
@@ -105,7 +131,8 @@ extension Grant {
     /// The first access token; nil before it is issued, and after it was revoked.
     var firstAccess: AccessGrant? {
         guard let first, first.access != nil else { return nil }
-        return AccessGrant(grant: self, scopes: scopes, issuedAt: first.issuedAt, expiresAt: first.accessEnd)
+        return AccessGrant(
+            grant: self, scopes: scopes, issuedAt: first.issuedAt, expiresAt: first.accessEnd, audience: first.audience)
     }
 
     /// The first refresh token; nil for a client without one.

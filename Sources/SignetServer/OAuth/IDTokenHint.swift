@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 
 /// An id_token that a client sends back as `id_token_hint` (OpenID Connect Core 1.0 section 3.1.2.1).
@@ -10,6 +11,13 @@ struct IDTokenHint: Sendable {
     let clientID: String
     /// The session that the token was issued in, if the token names one.
     let session: TokenHash?
+    /// The time at which the token expires or has expired.
+    let expiresAt: Date
+    let authenticatedAt: Date
+    /// The journey of the login, if the token names one.
+    let journey: String?
+    /// The party that acts for the user; nil for none.
+    let actor: JSONValue?
 
     /// Verifies a text.
     ///
@@ -24,6 +32,10 @@ struct IDTokenHint: Sendable {
         user = UserKey(realm: realm, name: name)
         self.clientID = clientID
         session = claims["sid"]?.string.map { TokenHash(text: $0) }
+        expiresAt = Date(timeIntervalSince1970: Double(claims["exp"]?.lenientInteger ?? 0))
+        authenticatedAt = Date(timeIntervalSince1970: Double(claims["auth_time"]?.lenientInteger ?? 0))
+        journey = claims["acr"]?.string
+        actor = claims["act"]
     }
 
     /// Returns true for a token with the type and the claims that every id_token of this server has.

@@ -14,31 +14,34 @@ struct IntrospectionController: Sendable {
     func introspect(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = context.realm
         let form = try await request.form(context)
-        let credentials = try ClientCredentials(request, form)
+        let credentials = try await server.credentials(request, form, in: realm, at: .introspection)
+        let token = try await server.presented(form["token"] ?? "")
         let body = try await server.store.read { tx in
             let client = try tx.client(credentials, in: realm)
-            guard client.secret != nil else { throw OAuthErrorResponse.invalidClient(usedBasic: credentials.usedBasic) }
-            let token = try form.required("token")
+            guard client.isConfidential else { throw OAuthErrorResponse.invalidClient(usedBasic: credentials.usedBasic) }
+            _ = try form.required("token")
             return try Self.description(of: token, for: client, tx)
         }
         return try OAuthReply.make(.ok, body ?? ["active": .bool(false)])
     }
 
     private static func description(
-        of token: String, for client: RegisteredClient, _ tx: ServerTransaction
+        of token: PresentedToken, for client: RegisteredClient, _ tx: ServerTransaction
     ) throws -> [String: JSONValue]? {
         let realm = client.key.realm
         let found: (grant: Grant, scopes: [String], issuedAt: Date, expiresAt: Date, type: String)
+        var audience: [String]?
         if let access = try tx.tokens.access(token, in: realm) {
-            found = (access.grant, access.scopes, access.issuedAt, access.expiresAt, "Bearer")
-        } else if let (refresh, grant) = try tx.tokens.refresh(token, in: realm) {
+            found = (access.grant, access.scopes, access.issuedAt, access.expiresAt, access.grant.tokenType)
+            audience = access.audience ?? [access.grant.client.id]
+        } else if let (refresh, grant) = try tx.tokens.refresh(token.text, in: realm) {
             found = (grant, refresh.scopes, refresh.issuedAt, refresh.expiresAt, "refresh_token")
         } else {
             return nil
         }
         guard found.grant.client == client.key || client.scopes.contains(allTokens) else { return nil }
         let left = Int64(found.expiresAt.timeIntervalSince(tx.now))
-        return [
+        var description: [String: JSONValue] = [
             "active": .bool(true), "scope": .string(found.scopes.joined(separator: " ")), "realm": .string(realm.description),
             "client_id": .string(found.grant.client.id), "user_id": .string(found.grant.user.name),
             "username": .string(found.grant.user.name), "sub": .string(found.grant.user.name),
@@ -48,5 +51,10 @@ struct IntrospectionController: Sendable {
             "auth_time": .integer(Int64(found.grant.authenticatedAt.timeIntervalSince1970)),
             "authGrantId": .string(found.grant.id),
         ]
+        description["aud"] = audience.map { TokenClaims.audience($0) }
+        description["act"] = found.grant.actor
+        description["cnf"] = found.grant.dpopKey.map { .object(["jkt": .string($0)]) }
+        if found.grant.isWithoutUser == true { for name in ["user_id", "username", "auth_time"] { description[name] = nil } }
+        return description
     }
 }

@@ -45,6 +45,9 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
         .badRequest, "redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.")
     /// The PKCE code verifier is wrong.
     static let wrongVerifier = invalidGrant("The code verifier does not match the challenge")
+    /// The DPoP proof has another key than the grant, or is missing.
+    static let otherDPoPKey = OAuthErrorResponse(
+        .badRequest, "invalid_dpop_proof", "The grant is bound to another key than that of the DPoP proof")
     static func invalidScope(_ message: String) -> OAuthErrorResponse {
         OAuthErrorResponse(.badRequest, "invalid_scope", message)
     }
@@ -65,9 +68,12 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
 
     /// The request has no access token.
     ///
-    /// The response then contains the authentication scheme only in `WWW-Authenticate` (RFC 6750 section 3).
-    static let noToken = OAuthErrorResponse(
-        .unauthorized, "invalid_token", "The access token is missing", headers: [.wwwAuthenticate: "Bearer"])
+    /// The response then contains only the authentication schemes in `WWW-Authenticate` (RFC 6750 section 3, RFC 9449 section 7.1).
+    static let noToken: OAuthErrorResponse = {
+        var headers: HTTPFields = [.wwwAuthenticate: "Bearer"]
+        headers.append(HTTPField(name: .wwwAuthenticate, value: DPoPEndpoint.challenge))
+        return OAuthErrorResponse(.unauthorized, "invalid_token", "The access token is missing", headers: headers)
+    }()
 
     var response: Response {
         get throws {

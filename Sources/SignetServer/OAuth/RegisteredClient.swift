@@ -4,8 +4,18 @@ public import SignetCore
 public struct RegisteredClient: Sendable, Hashable {
     /// The `client_id`.
     public var id: String
-    /// The client's secret, in UTF-8; nil for a public client, such as an app on a user's own device.
+    /// The client's secret, in UTF-8; nil for a public client, such as an app on a user's own device, and for a client with
+    /// ``keys``.
     public var secret: Secret?
+    /// True when the server generates the secret of a client that has neither a ``secret`` nor ``keys``.
+    ///
+    /// The secret is derived from the key of ``ServerConfiguration/state``: it is the same at every start and on every server that
+    /// shares the state. ``DevServer/generatedSecret(of:realm:)`` returns it.
+    public var generatesSecret = false
+    /// The public keys with which the client authenticates (`private_key_jwt`, RFC 7523 section 2.2).
+    ///
+    /// A client with keys must sign an assertion with one of them; its ``secret`` isn't accepted.
+    public var keys: [JSONWebKey] = []
     /// The client's realm, as a path.
     public var realm = "/"
     /// The name that pages show to users; nil for the ``id``.
@@ -35,6 +45,12 @@ public struct RegisteredClient: Sendable, Hashable {
     public var scopes = ["openid", "profile", "email"]
     /// The response types that the client may request.
     public var responseTypes: Set<ResponseType> = [.code, .idToken, .none]
+    /// The grants with which the client may get tokens.
+    ///
+    /// A public client never gets tokens with ``GrantType/clientCredentials`` or ``GrantType/tokenExchange``.
+    public var grantTypes: Set<GrantType> = [.authorizationCode, .refreshToken, .deviceCode]
+    /// The format of the client's access tokens.
+    public var accessTokens = AccessTokenFormat.opaque
     /// The handling of refresh tokens.
     public var refreshTokens = RefreshTokens.rotate()
     /// True when the user is asked for consent.
@@ -43,8 +59,31 @@ public struct RegisteredClient: Sendable, Hashable {
     public var requiresConsent = false
     /// True when an authorization request without a PKCE challenge is rejected.
     public var requiresPKCE = true
-    /// True when the response of `userinfo` is a token signed with RS256 (`userinfo_signed_response_alg`); false for JSON.
-    public var userInfoSignedResponse = false
+    /// True when the client must push its authorization requests (`require_pushed_authorization_requests`, RFC 9126 section 6).
+    public var requiresPushedRequests = false
+    /// True when the client's tokens must be bound to a key (`dpop_bound_access_tokens`, RFC 9449 section 5.2).
+    ///
+    /// The tokens of another client are bound when its request has a proof.
+    public var requiresDPoP = false
+    /// The algorithm that signs the client's id_tokens and logout tokens (`id_token_signed_response_alg`).
+    public var idTokenSigningAlgorithm = JWSAlgorithm.rs256
+    /// The algorithm that signs the client's access tokens in the format ``AccessTokenFormat/jwt``.
+    public var accessTokenSigningAlgorithm = JWSAlgorithm.rs256
+    /// The algorithm that signs the responses of `userinfo` (`userinfo_signed_response_alg`); nil for JSON without a signature.
+    public var userInfoSigningAlgorithm: JWSAlgorithm?
+    /// The resources that the client's access tokens can be for (`resource`, RFC 8707), as absolute URIs.
+    ///
+    /// The first one is the audience of a token for which the client requests no resource. Without any, tokens are for the ``id``,
+    /// as AM's are, and a request with a resource is refused.
+    public var audiences: [String] = []
+    /// Claims with a fixed value in the id_tokens and JWT access tokens of the client.
+    ///
+    /// The string `${user.NAME}` stands for the claim `NAME` of the user, and is left out for a user without it.
+    public var claims: [String: JSONValue] = [:]
+    /// The IDs of the clients that may exchange tokens of this client (`may_act`, RFC 8693 section 4.4).
+    ///
+    /// The client itself always may, if its ``grantTypes`` have ``GrantType/tokenExchange``.
+    public var mayAct: [String] = []
     /// The lifetimes of the client's tokens and codes; nil for ``ServerConfiguration/lifetimes``.
     public var lifetimes: TokenLifetimes?
 
@@ -68,6 +107,17 @@ public struct RegisteredClient: Sendable, Hashable {
         case idToken = "id_token"
         /// Neither a code nor a token: the client learns only that the request is granted.
         case none
+    }
+
+    /// The format of a client's access tokens.
+    public enum AccessTokenFormat: String, Sendable, CaseIterable {
+        /// A random text, which only this server can describe (`introspect`).
+        case opaque
+        /// A signed JWT (RFC 9068), which AM calls a client-side token.
+        ///
+        /// It can be revoked and introspected like an opaque token; a service that checks only its signature doesn't notice the
+        /// revocation.
+        case jwt
     }
 
     /// The handling of a client's refresh tokens.
@@ -98,6 +148,8 @@ public struct TokenLifetimes: Sendable, Hashable {
     public var idToken = 3600
     /// The lifetime of a device code and its user code.
     public var deviceCode = 300
+    /// The time from the push of an authorization request until the browser has to bring it (RFC 9126 section 2.2).
+    public var pushedRequest = 60
 
     /// Creates the default lifetimes and lets `configure` change them.
     public init(_ configure: (inout Self) -> Void = { _ in }) {
@@ -128,6 +180,12 @@ struct ClientKey: Codable, Sendable, Hashable {
 
 extension RegisteredClient {
     var key: ClientKey { ClientKey(realm: RealmPath(realm), id: id) }
+
+    /// True when the client can authenticate itself (RFC 6749 section 2.1).
+    var isConfidential: Bool { secret != nil || !keys.isEmpty || generatesSecret }
+
+    /// True when the client gets refresh tokens.
+    var getsRefreshTokens: Bool { refreshTokens != .none && grantTypes.contains(.refreshToken) }
 
     /// The name that pages show.
     var shownName: String { name ?? id }

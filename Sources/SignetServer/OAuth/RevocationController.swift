@@ -12,10 +12,12 @@ struct RevocationController: Sendable {
     func revoke(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = context.realm
         let form = try await request.form(context)
-        let credentials = try ClientCredentials(request, form)
+        let credentials = try await server.credentials(request, form, in: realm, at: .revocation)
+        let token = try await server.presented(form["token"] ?? "")
         try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
-            try tx.tokens.revoke(try form.required("token"), of: client.key)
+            _ = try form.required("token")
+            try tx.tokens.revoke(token, of: client.key)
         }
         server.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
         return try OAuthReply.make(.ok, [:])

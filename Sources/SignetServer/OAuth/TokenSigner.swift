@@ -1,82 +1,106 @@
-import Crypto
-import CryptoExtras
 import Foundation
-import JWTKit
 import SignetCore
 
-/// Signs and verifies id_tokens, and signs logout tokens and responses of `userinfo`.
+/// Signs and verifies the server's tokens: id_tokens, access tokens, logout tokens and responses of `userinfo`.
 ///
-/// The keys are stored with the state. They are read, or the first one is generated, when they are first needed, so that the
+/// The keys are stored with the state. They are read, or the first ones are generated, when they are first needed, so that the
 /// server starts without delay.
 actor TokenSigner {
+    /// The time that decides which keys are accepted.
+    struct Clock: Sendable {
+        let now: Date
+        /// The longest lifetime of a token, in seconds, for which a replaced key is still accepted.
+        let overlap: Double
+    }
+
     private let configured: Secret?
     private let kept: SigningKeys
-    /// The task that loads the keys; the newest key, which signs, is last.
-    private var loading: Task<[Key], any Error>?
-    /// The key that is not published, for ``signWithUnknownKey(_:)``; nil until it is needed.
-    private var unknownKey: Key?
+    private let clock: @Sendable () -> Clock
+    /// The task that loads the keys; the newest key of each kind, which signs, is last.
+    private var loading: Task<[SigningKey], any Error>?
+    /// The keys that are not published, for ``signWithUnknownKey(_:_:)``.
+    private var unknownKeys: [SigningKey.Kind: SigningKey] = [:]
 
     /// Creates the signer.
     /// - Parameters:
-    ///   - configured: A private key in PEM; nil to generate one.
+    ///   - configured: A private RSA key in PEM; nil to generate one.
     ///   - kept: The keys in the stored state.
-    init(_ configured: Secret?, _ kept: SigningKeys) {
+    ///   - clock: Returns the present time.
+    init(_ configured: Secret?, _ kept: SigningKeys, clock: @escaping @Sendable () -> Clock) {
         self.configured = configured
         self.kept = kept
+        self.clock = clock
     }
 
-    /// The key set for verification by clients (RFC 7517 section 5), the newest key first.
+    /// The key set for verification by clients (RFC 7517 section 5).
     var keySet: [String: JSONValue] {
-        get async throws { ["keys": .array(try await keys().reversed().map { .object($0.published) })] }
+        get async throws { ["keys": .array(try await acceptedKeys().flatMap { try $0.published })] }
+    }
+
+    /// Returns the keys that verify tokens: those that sign, and those that were replaced less than the longest lifetime of a token
+    /// ago; RSA keys first, and of each kind the newest one first.
+    func acceptedKeys() async throws -> [SigningKey] {
+        let time = clock()
+        let usable = try await keys().filter { $0.isUsable(at: time.now, for: time.overlap) }
+        return SigningKey.Kind.allCases.flatMap { kind in usable.filter { $0.kind == kind }.reversed() }
     }
 
     /// The type of a signed JWT that needs no other type (RFC 7519 section 5.1), such as an id_token.
     static let plainType = "JWT"
     /// The type of a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4).
     static let logoutType = "logout+jwt"
+    /// The type of a JWT access token (RFC 9068 section 2.1).
+    static let accessTokenType = "at+jwt"
 
-    /// Signs claims with the newest key.
+    /// Signs claims with the newest key of an algorithm.
     /// - Parameters:
     ///   - claims: The claims.
+    ///   - algorithm: The algorithm.
     ///   - type: The type in the header.
     /// - Returns: The JWT.
     /// - Throws: An error when the keys cannot be read, or the configured key isn't valid.
-    func sign(_ claims: [String: JSONValue], type: String = plainType) async throws -> String {
-        guard let key = try await keys().last else { throw CancellationError() }
-        return try key.sign(claims, type: type)
+    func sign(
+        _ claims: [String: JSONValue], with algorithm: JWSAlgorithm = .rs256, type: String = plainType
+    ) async throws -> String {
+        guard let key = try await keys().last(where: { $0.kind.algorithms.contains(algorithm) }) else {
+            throw CancellationError()
+        }
+        return try await key.sign(claims, algorithm, type: type)
     }
 
     /// Signs claims with a key that is not in the key set, for a fault.
-    /// - Parameter claims: The claims.
+    /// - Parameters:
+    ///   - claims: The claims.
+    ///   - algorithm: The algorithm.
     /// - Returns: A JWT whose header names the key (`kid`).
     /// - Throws: An error when the key cannot be generated.
-    func signWithUnknownKey(_ claims: [String: JSONValue]) async throws -> String {
-        let key: Key
-        if let unknownKey { key = unknownKey } else { key = try await Key(try await Key.newPEM()) }
-        unknownKey = key
-        return try key.sign(claims, type: Self.plainType)
+    func signWithUnknownKey(_ claims: [String: JSONValue], _ algorithm: JWSAlgorithm = .rs256) async throws -> String {
+        let kind = SigningKey.Kind.allCases.first { $0.algorithms.contains(algorithm) } ?? .rsa
+        let key: SigningKey
+        if let unknown = unknownKeys[kind] {
+            key = unknown
+        } else {
+            key = try SigningKey(StoredSigningKey(kind: kind, secret: try await SigningKey.generate(kind)))
+        }
+        unknownKeys[kind] = key
+        return try await key.sign(claims, algorithm, type: Self.plainType)
     }
 
     /// Returns a token that this server signed, even an expired one; nil for any other text.
-    ///
-    /// JWTKit verifies the signature only; the header and the claims are read once (``SignedToken``).
     func verified(_ text: String) async throws -> SignedToken? {
-        guard let token = SignedToken(text), token.algorithm == Self.algorithm else { return nil }
-        for key in try await keys().reversed() {
-            let algorithm = try await key.collection.getKey(for: key.id, alg: Self.algorithm)
-            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return token }
-        }
-        return nil
+        guard let token = SignedToken(text) else { return nil }
+        return try await acceptedKeys().contains { $0.hasSigned(token) } ? token : nil
     }
 
-    private static let algorithm = "RS256"
-
-    /// Generates a new key, which signs from now on.
+    /// Generates new keys of each kind, which sign from now on.
     ///
-    /// Earlier keys are still published.
+    /// Earlier keys are still published, until tokens that they have signed have expired.
     func rotate() async throws {
         _ = try await keys()
-        _ = try await kept.add(try await Key.newPEM(), onlyAsFirst: false)
+        var new: [SigningKey.Kind: Secret] = [:]
+        for kind in SigningKey.Kind.allCases { new[kind] = try await SigningKey.generate(kind) }
+        let time = clock()
+        _ = try await kept.add(new, onlyAsFirst: false, at: time.now, keepingFor: time.overlap)
         forget()
     }
 
@@ -88,8 +112,8 @@ actor TokenSigner {
     /// Returns the keys.
     ///
     /// Concurrent callers share one task that reads or generates them.
-    private func keys() async throws -> [Key] {
-        let task = loading ?? Task { [configured, kept] in try await Self.load(configured, kept) }
+    private func keys() async throws -> [SigningKey] {
+        let task = loading ?? Task { [configured, kept, clock] in try await Self.load(configured, kept, clock()) }
         loading = task
         do {
             return try await task.value
@@ -99,80 +123,34 @@ actor TokenSigner {
         }
     }
 
-    private static func load(_ configured: Secret?, _ kept: SigningKeys) async throws -> [Key] {
-        var texts = try await kept.all()
-        if texts.isEmpty {
-            let first: Secret
-            if let configured { first = configured } else { first = try await Key.newPEM() }
-            texts = try await kept.add(first, onlyAsFirst: true)
+    private static func load(_ configured: Secret?, _ kept: SigningKeys, _ time: Clock) async throws -> [SigningKey] {
+        var stored = try await kept.all()
+        var missing: [SigningKey.Kind: Secret] = [:]
+        for kind in SigningKey.Kind.allCases where !stored.contains(where: { $0.kind == kind }) {
+            if kind == .rsa, let configured {
+                missing[kind] = configured
+            } else {
+                missing[kind] = try await SigningKey.generate(kind)
+            }
+        }
+        if !missing.isEmpty {
+            stored = try await kept.add(missing, onlyAsFirst: true, at: time.now, keepingFor: time.overlap)
         }
         // A key that is new in the configuration signs from now on.
-        if let configured, !texts.contains(configured) { texts = try await kept.add(configured, onlyAsFirst: false) }
-        var keys: [Key] = []
-        for text in texts { keys.append(try await Key(text)) }
-        return keys
-    }
-
-    private struct Key {
-        /// The key for verification.
-        let collection: JWTKeyCollection
-        let id: JWKIdentifier
-        private let privateKey: _RSA.Signing.PrivateKey
-        /// The header of a JWT with ``TokenSigner/plainType``, in base64url.
-        private let plainHeader: String
-        /// The public key as a JWK.
-        let published: [String: JSONValue]
-
-        /// Generates a key, as PEM.
-        @concurrent
-        static func newPEM() async throws -> Secret {
-            Secret(try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation.utf8)
+        if let configured, !stored.contains(where: { $0.secret == configured }) {
+            stored = try await kept.add([.rsa: configured], onlyAsFirst: false, at: time.now, keepingFor: time.overlap)
         }
-
-        /// Reads a private key in PEM.
-        init(_ text: Secret) async throws {
-            let key = try _RSA.Signing.PrivateKey(pemRepresentation: String(decoding: text.bytes, as: UTF8.self))
-            let numbers = try key.publicKey.getKeyPrimitives()
-            let modulus = Base64.encode(Array(numbers.modulus), as: .url)
-            let exponent = Base64.encode(Array(numbers.publicExponent), as: .url)
-            // Compute the JWK thumbprint (RFC 7638).
-            let text = "{\"e\":\"\(exponent)\",\"kty\":\"RSA\",\"n\":\"\(modulus)\"}"
-            let thumbprint = Base64.encode(Array(SHA256.hash(data: Array(text.utf8))), as: .url)
-            id = JWKIdentifier(string: thumbprint)
-            privateKey = key
-            plainHeader = Self.header(thumbprint, type: TokenSigner.plainType)
-            published = [
-                "kty": .string("RSA"), "use": .string("sig"), "alg": .string(TokenSigner.algorithm), "kid": .string(thumbprint),
-                "n": .string(modulus), "e": .string(exponent),
-            ]
-            collection = await JWTKeyCollection()
-                .add(rsa: try JWTKit.Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256, kid: id)
-        }
-
-        /// Returns claims as a signed JWT (RFC 7515 section 7.1).
-        func sign(_ claims: [String: JSONValue], type: String) throws -> String {
-            let header = type == TokenSigner.plainType ? plainHeader : Self.header(id.string, type: type)
-            let input = "\(header).\(Self.part(.object(claims)))"
-            let digest = SHA256.hash(data: Array(input.utf8))
-            let signature = try privateKey.signature(for: digest, padding: .insecurePKCS1v1_5)
-            return "\(input).\(Base64.encode(signature.rawRepresentation, as: .url))"
-        }
-
-        private static func header(_ keyID: String, type: String) -> String {
-            part(.object(["alg": .string(TokenSigner.algorithm), "kid": .string(keyID), "typ": .string(type)]))
-        }
-
-        /// Returns JSON in base64url.
-        private static func part(_ value: JSONValue) -> String {
-            let bytes: [UInt8] = JSON.encode(value)
-            return Base64.encode(bytes, as: .url)
-        }
+        return try stored.map { try SigningKey($0) }
     }
 }
 
 extension TokenSigner {
-    /// Returns the left half of the access token's SHA-256 (OpenID Connect Core 1.0 section 3.1.3.6).
-    static func hash(ofAccessToken token: String) -> String {
-        Base64.encode(Array(SHA256.hash(data: Array(token.utf8)).prefix(16)), as: .url)
+    /// Returns the left half of the access token's hash (OpenID Connect Core 1.0 section 3.1.3.6).
+    /// - Parameters:
+    ///   - token: The access token.
+    ///   - algorithm: The algorithm of the id_token, which decides on the hash function.
+    /// - Returns: The value of the claim `at_hash`.
+    static func hash(ofAccessToken token: String, _ algorithm: JWSAlgorithm = .rs256) -> String {
+        IDTokenRules.hash(of: Secret(token.utf8), algorithm: algorithm.rawValue) ?? ""
     }
 }

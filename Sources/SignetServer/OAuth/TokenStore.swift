@@ -15,6 +15,10 @@ struct TokenStore {
     private let grantTimes: RowFacts<GrantTimes>
     private let directory: Directory
     private let time: RequestTime
+    /// The thumbprint of the key of the request's DPoP proof, to which the access tokens that are issued now are bound.
+    ///
+    /// Nil for bearer tokens.
+    var dpopKey: String?
 
     init(_ transaction: RowCache, _ directory: Directory, _ time: RequestTime) {
         (self.directory, self.time) = (directory, time)
@@ -29,7 +33,10 @@ struct TokenStore {
 
     private var now: Date { time.now }
 
-    private func isActive(_ grant: Grant) throws -> Bool { try directory.isActive(grant.user, since: grant.generation) }
+    private func isActive(_ grant: Grant) throws -> Bool {
+        guard grant.isWithoutUser != true else { return true }
+        return try directory.isActive(grant.user, since: grant.generation)
+    }
 
     // MARK: Codes
 
@@ -61,7 +68,7 @@ struct TokenStore {
     /// section 4.1.2).
     /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func redeem(
-        _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?
+        _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?, resources: [String] = []
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The provided authorization code is invalid, expired or revoked")
         let key = TokenHash(text)
@@ -79,7 +86,7 @@ struct TokenStore {
             return .failure(.invalidRequest("code_verifier parameter required"))
         }
         guard ProofKey.matches(verifier, code.challenge) else { return .failure(.wrongVerifier) }
-        return try open(code.grant, for: client, code: key)
+        return try open(code.grant, for: client, TokenTerms(resources: resources), code: key)
     }
 
     /// Revokes the tokens that a client has got for a code that it presents again.
@@ -96,20 +103,27 @@ struct TokenStore {
     /// - Parameters:
     ///   - grant: The grant.
     ///   - client: Its client.
+    ///   - terms: The resources and the limits of the tokens.
     ///   - code: The hash of the code that the client exchanges; nil for none.
     /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     /// - Throws: `StoreError` when the state cannot be read.
     mutating func open(
-        _ grant: Grant, for client: RegisteredClient, code: TokenHash? = nil
+        _ grant: Grant, for client: RegisteredClient, _ terms: TokenTerms = TokenTerms(), code: TokenHash? = nil
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         guard try isActive(grant) else { return .failure(.invalidGrant("The resource owner is not active")) }
         guard try join(grant, client) else { return .failure(.invalidGrant("The session of the authorization has ended")) }
+        guard let audience = terms.audience(of: grant, client) else { return .failure(.invalidTarget) }
+        // Another key than that of the authorization request (RFC 9449 section 10).
+        guard grant.dpopKey == nil || grant.dpopKey == dpopKey else { return .failure(.otherDPoPKey) }
+        var grant = grant
+        grant.dpopKey = dpopKey
         guard GrantToken.isGrant(grant.id) else {
             // The grant of a code that an earlier version issued.
-            let refreshScopes = client.refreshTokens != .none ? grant.scopes : nil
-            return .success(try issue(grant, grant.scopes, to: client, refreshScopes: refreshScopes, isFirst: true))
+            let refreshScopes = client.getsRefreshTokens ? grant.scopes : nil
+            return .success(
+                try issue(grant, grant.scopes, for: audience, to: client, refreshScopes: refreshScopes, isFirst: true))
         }
-        return .success(issueFirst(grant, to: client, code: code))
+        return .success(issueFirst(grant, for: audience, to: client, terms, code: code))
     }
 
     // MARK: Refresh tokens
@@ -120,14 +134,15 @@ struct TokenStore {
     /// cannot tell if an attacker or the legitimate client presents it (RFC 9700 section 4.14.2).
     /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func refresh(
-        _ text: String, for client: RegisteredClient, scopes asked: [String]
+        _ text: String, for client: RegisteredClient, scopes asked: [String], resources: [String] = []
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The refresh token is invalid, expired or revoked")
-        guard client.refreshTokens != .none, var (token, grant) = try storedRefresh(text), grant.client == client.key else {
+        guard client.getsRefreshTokens, var (token, grant) = try storedRefresh(text), grant.client == client.key else {
             return .failure(refusal)
         }
-        // An inactive user's tokens stay as they are: this isn't a sign of an attack.
+        // An inactive user's tokens stay as they are: this isn't a sign of an attack. Nor is a spent token with another key.
         guard try isActive(grant) else { return .failure(refusal) }
+        guard client.isConfidential || grant.dpopKey == nil || grant.dpopKey == dpopKey else { return .failure(.otherDPoPKey) }
         if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
@@ -137,12 +152,18 @@ struct TokenStore {
         guard asked.allSatisfy(token.scopes.contains) else {
             return .failure(.invalidScope("The requested scope exceeds the scope granted by the resource owner"))
         }
+        guard let audience = TokenTerms(resources: resources).audience(of: grant, client) else { return .failure(.invalidTarget) }
         let scopes = asked.isEmpty ? token.scopes : asked
         // The client may have got its back-channel logout URI after the login. The tokens are valid without the session: its expiry
         // ends no tokens, and its end has revoked those of a client that had the URI.
         if !grant.isOffline { _ = try join(grant, client) }
+        if !client.isConfidential, grant.dpopKey == nil, dpopKey != nil {
+            // The client binds its tokens from now on. Its first access token would become a bound one, and ends.
+            grant.dpopKey = dpopKey
+            grant.first?.access = nil
+        }
         guard case .rotate = client.refreshTokens else {
-            return .success(try issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
+            return .success(try issue(grant, scopes, for: audience, to: client, refreshScopes: nil, isFirst: false))
         }
         if token.spentAt == nil {
             token.spentAt = now
@@ -152,7 +173,7 @@ struct TokenStore {
                 try refreshes.update(TokenHash(text)) { [time] in $0.spentAt = time.now }
             }
         }
-        return .success(try issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false))
+        return .success(try issue(grant, scopes, for: audience, to: client, refreshScopes: token.scopes, isFirst: false))
     }
 
     /// Returns a stored refresh token that has not expired, also a spent one, with its grant.
@@ -169,34 +190,34 @@ struct TokenStore {
     }
 
     /// Returns a stored access token that has not expired and whose grant is stored.
-    private func storedAccess(_ text: String) throws -> AccessGrant? {
-        let key = TokenHash(text)
-        if let id = GrantToken.grant(of: text), let grant = try grants[id], let access = grant.firstAccess,
-            grant.first?.access == key
-        {
+    private func storedAccess(_ token: PresentedToken) throws -> AccessGrant? {
+        if let id = token.grantID, let grant = try grants[id], let access = grant.firstAccess, grant.first?.access == token.hash {
             return now.rowTime < access.expiresAt.rowTime ? access : nil
         }
-        guard let access = try accesses[key], try grants[access.grant.id] != nil else { return nil }
+        guard let access = try accesses[token.hash], try grants[access.grant.id] != nil else { return nil }
         return access
     }
 
     /// Issues the first tokens of a grant, and stores them together with it.
-    private mutating func issueFirst(_ grant: Grant, to client: RegisteredClient, code: TokenHash?) -> IssuedTokens {
+    private mutating func issueFirst(
+        _ grant: Grant, for audience: [String], to client: RegisteredClient, _ terms: TokenTerms, code: TokenHash?
+    ) -> IssuedTokens {
         let lifetimes = client.lifetimes(time)
         let (access, refresh) = (GrantToken.new(of: grant.id), GrantToken.new(of: grant.id))
-        let keepsTokens = client.refreshTokens != .none
-        let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
+        let keepsTokens = client.getsRefreshTokens && terms.includesRefreshToken
+        let accessEnd = terms.end(now.addingTimeInterval(Double(terms.lifetime ?? lifetimes.accessToken)))
         let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
         var grant = grant
         grant.first = FirstTokens(
-            code: code, access: TokenHash(access), accessEnd: accessEnd, issuedAt: now,
-            refresh: keepsTokens ? TokenHash(refresh) : nil, refreshEnd: keepsTokens ? refreshEnd : nil)
+            code: code, access: client.hash(ofAccessToken: access), accessEnd: accessEnd, issuedAt: now,
+            audience: audience.isEmpty ? nil : audience, refresh: keepsTokens ? TokenHash(refresh) : nil,
+            refreshEnd: keepsTokens ? refreshEnd : nil)
         // A grant gets its first tokens once, and has no row before.
         grants.insert(
             grant, for: grant.id, group: group(of: grant, client), until: keepsTokens ? max(accessEnd, refreshEnd) : accessEnd)
         return IssuedTokens(
-            grant: grant, scopes: grant.scopes, accessToken: access, refreshToken: keepsTokens ? refresh : nil,
-            lifetime: lifetimes.accessToken, isFirst: true)
+            grant: grant, scopes: grant.scopes, audience: audience, accessToken: access,
+            refreshToken: keepsTokens ? refresh : nil, lifetime: Int(accessEnd.timeIntervalSince(now).rounded()), isFirst: true)
     }
 
     /// Stores a grant, at least until a time.
@@ -210,7 +231,8 @@ struct TokenStore {
     }
 
     private mutating func issue(
-        _ grant: Grant, _ scopes: [String], to client: RegisteredClient, refreshScopes: [String]?, isFirst: Bool
+        _ grant: Grant, _ scopes: [String], for audience: [String], to client: RegisteredClient, refreshScopes: [String]?,
+        isFirst: Bool
     ) throws -> IssuedTokens {
         let lifetimes = client.lifetimes(time)
         let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
@@ -218,9 +240,11 @@ struct TokenStore {
         let accessToken = RandomID.token()
         var copy = grant
         copy.first = nil
+        copy.dpopKey = dpopKey
         accesses.insert(
-            AccessGrant(grant: copy, scopes: scopes, issuedAt: now, expiresAt: accessEnd), for: TokenHash(accessToken),
-            until: accessEnd)
+            AccessGrant(
+                grant: copy, scopes: scopes, issuedAt: now, expiresAt: accessEnd, audience: audience.isEmpty ? nil : audience),
+            for: client.hash(ofAccessToken: accessToken), until: accessEnd)
         var refreshToken: String?
         if let refreshScopes {
             let token = RandomID.token()
@@ -231,8 +255,8 @@ struct TokenStore {
         }
         try save(grant, of: client, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
         return IssuedTokens(
-            grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
-            isFirst: isFirst)
+            grant: copy, scopes: scopes, audience: audience, accessToken: accessToken, refreshToken: refreshToken,
+            lifetime: lifetimes.accessToken, isFirst: isFirst)
     }
 
     // MARK: Sessions
@@ -241,7 +265,9 @@ struct TokenStore {
     ///
     /// Returns false when the session doesn't exist any more, and a code of the grant is therefore not valid.
     mutating func join(_ grant: Grant, _ client: RegisteredClient) throws -> Bool {
-        guard client.backchannelLogoutURI != nil else { return true }
+        // An approval on the user's device has no session either.
+        let hasSession = grant.isWithoutUser != true && grant.type != RegisteredClient.GrantType.backchannel.rawValue
+        guard client.backchannelLogoutURI != nil, hasSession else { return true }
         guard var session = try sessions[grant.session] else { return grant.isOffline }
         guard session.relyingParties?.contains(client.key) != true else { return true }
         session.relyingParties = (session.relyingParties ?? []).union([client.key])
@@ -292,7 +318,7 @@ struct TokenStore {
     mutating func revoke(grant id: String) throws -> Bool { try grants.remove(id) != nil }
 
     /// Returns the data of a valid access token.
-    func access(_ token: String, in realm: RealmPath) throws -> AccessGrant? {
+    func access(_ token: PresentedToken, in realm: RealmPath) throws -> AccessGrant? {
         guard let access = try storedAccess(token), access.grant.client.realm == realm, try isActive(access.grant) else {
             return nil
         }
@@ -310,36 +336,14 @@ struct TokenStore {
     /// Revokes a token of a client.
     ///
     /// A refresh token, even a spent one, revokes the whole grant.
-    mutating func revoke(_ token: String, of client: ClientKey) throws {
-        let key = TokenHash(token)
+    mutating func revoke(_ token: PresentedToken, of client: ClientKey) throws {
         if let access = try storedAccess(token), access.grant.client == client {
-            if access.grant.first?.access == key {
+            if access.grant.first?.access == token.hash {
                 try grants.update(access.grant.id) { $0.first?.access = nil }
             } else {
-                try accesses.remove(key)
+                try accesses.remove(token.hash)
             }
         }
-        if let (_, grant) = try storedRefresh(token), grant.client == client { try grants.remove(grant.id) }
-    }
-}
-
-extension ProofKey {
-    /// Returns true when the verifier matches the challenge, or both are missing.
-    ///
-    /// A verifier without a challenge indicates a PKCE downgrade attack (RFC 9700 section 2.1.1).
-    static func matches(_ verifier: String?, _ challenge: String?) -> Bool {
-        guard let verifier, let challenge else { return verifier == nil && challenge == nil }
-        return ConstantTime.areEqual(Self.challenge(for: verifier), challenge)
-    }
-}
-
-extension RegisteredClient {
-    /// Returns the client's lifetimes, each at least one second.
-    func lifetimes(_ time: RequestTime) -> TokenLifetimes {
-        var lifetimes = self.lifetimes ?? time.configuration.lifetimes
-        for member in [
-            \TokenLifetimes.authorizationCode, \.accessToken, \.refreshToken, \.idToken, \.deviceCode,
-        ] { lifetimes[keyPath: member] = max(1, lifetimes[keyPath: member]) }
-        return lifetimes
+        if let (_, grant) = try storedRefresh(token.text), grant.client == client { try grants.remove(grant.id) }
     }
 }

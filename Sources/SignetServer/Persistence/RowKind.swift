@@ -5,6 +5,7 @@ import SignetPushGateway
 /// The raw value is stored in the database and must not change.
 enum RowKind: String, Sendable, CaseIterable {
     case accessToken = "access-token"
+    case backchannelRequest = "backchannel-request"
     case changedUser = "changed-person"
     case code
     case consent
@@ -28,6 +29,7 @@ enum RowKind: String, Sendable, CaseIterable {
     case push
     case pushDevice = "push-device"
     case pushOwner = "push-owner"
+    case pushedRequest = "pushed-request"
     case recoveryCodes = "recovery-codes"
     case refreshToken = "refresh-token"
     case registration
@@ -35,6 +37,7 @@ enum RowKind: String, Sendable, CaseIterable {
     case server
     case session
     case suspendedJourney = "suspended-journey"
+    case usedTokenID = "used-token-id"
     case user = "person"
     case userCode = "user-code"
 
@@ -44,6 +47,7 @@ enum RowKind: String, Sendable, CaseIterable {
     var valueType: (any RowValue.Type)? {
         switch self {
         case .accessToken: AccessGrant.self
+        case .backchannelRequest: BackchannelRequest.self
         case .changedUser, .user: UserRecord.self
         case .code: AuthorizationCode.self
         case .consent: Set<String>.self
@@ -67,11 +71,13 @@ enum RowKind: String, Sendable, CaseIterable {
         case .push: PushMessageRecord.self
         case .pushDevice: PushDevice.self
         case .pushOwner: UserKey.self
+        case .pushedRequest: PushedRequest.self
         case .recoveryCodes: [DeviceKind: Set<TokenHash>].self
         case .refreshToken: RefreshGrant.self
         case .registration: PendingRegistration.self
         case .server: nil
         case .session: SSOSession.self
+        case .usedTokenID: Bool.self
         case .userCode: TokenHash.self
         }
     }
@@ -83,11 +89,11 @@ enum RowKind: String, Sendable, CaseIterable {
         switch self {
         case .accessToken, .refreshToken: 200_000
         case .gatewayEndpoint, .gatewayInbox: PushGatewayStore.maxEndpoints
-        case .grant, .nonce, .session: 100_000
+        case .grant, .nonce, .session, .usedTokenID: 100_000
         case .dispatch, .gatewayMessage, .journey, .loginFlow, .logoutDelivery, .inbox, .push, .registration, .suspendedJourney:
             50_000
         case .guesses, .lockout: 20_000
-        case .code, .deviceCode, .emails, .userCode: 10_000
+        case .backchannelRequest, .code, .deviceCode, .emails, .pushedRequest, .userCode: 10_000
         case .changedUser, .consent, .console, .oathDevice, .otherDevices, .pushDevice, .pushOwner, .recoveryCodes, .server,
             .user:
             .max
@@ -97,8 +103,8 @@ enum RowKind: String, Sendable, CaseIterable {
     /// True when most rows are removed, or expire, soon after they were written.
     var isShortLived: Bool {
         switch self {
-        case .code, .deviceCode, .dispatch, .gatewayMessage, .guesses, .inbox, .journey, .loginFlow, .logoutDelivery, .nonce,
-            .push, .registration, .suspendedJourney, .userCode:
+        case .backchannelRequest, .code, .deviceCode, .dispatch, .gatewayMessage, .guesses, .inbox, .journey, .loginFlow,
+            .logoutDelivery, .nonce, .push, .pushedRequest, .registration, .suspendedJourney, .usedTokenID, .userCode:
             true
         case .accessToken, .changedUser, .consent, .console, .emails, .gatewayEndpoint, .gatewayInbox, .grant, .lockout,
             .oathDevice, .otherDevices, .pushDevice, .pushOwner, .recoveryCodes, .refreshToken, .server, .session, .user:
@@ -111,7 +117,7 @@ enum RowKind: String, Sendable, CaseIterable {
     /// It limits the kinds that unauthenticated clients can fill. Sessions, tokens, lockouts and devices are never displaced there.
     var fileCapacity: Int? {
         switch self {
-        case .deviceCode, .emails, .journey, .loginFlow, .suspendedJourney, .userCode: capacity
+        case .deviceCode, .emails, .journey, .loginFlow, .pushedRequest, .suspendedJourney, .userCode: capacity
         default: nil
         }
     }

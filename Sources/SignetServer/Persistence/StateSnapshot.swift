@@ -123,14 +123,14 @@ extension TransactionQueue {
         unreadableRows.forgetAll()
     }
 
-    /// Removes all rows, except the signing keys of ID tokens, which clients may have cached, and the rows that snapshots do not
+    /// Removes all rows, except the signing keys, which clients may have cached, and the rows that snapshots do not
     /// contain.
     ///
     /// The server's state is then that of the ``ServerConfiguration``.
     func reset() async throws(StoreError) {
         try await exclusively { (reader, _) throws(StoreError) in
             var changes = RowChanges()
-            for row in try Self.stored(reader) where row.key != SigningKeys.row { changes.rows[row.key] = .some(nil) }
+            for row in try Self.stored(reader) where !SigningKeys.rows.contains(row.key) { changes.rows[row.key] = .some(nil) }
             changes.signals = [ClusterMessage.clock.text, ClusterMessage.endAllStreams.text]
             return ((), changes)
         }

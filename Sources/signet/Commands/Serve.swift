@@ -209,6 +209,7 @@ struct Serve: NetworkedCommand {
         let isListening = Latch()
         do {
             let users = try await Self.entries(configuration.users, server)
+            let secrets = try await Self.secrets(configuration.clients, server)
             let reload = ServeReload(serve: self, server: server, tls: tls)
             let hangup: @Sendable () async -> Bool = { await reload.run() }
             try await server.run(gracefulShutdownSignals: true, onHangup: hangup) { [logger] url in
@@ -216,8 +217,9 @@ struct Serve: NetworkedCommand {
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
                 let ready = ReadyMessage(
-                    url: url, users: users, configuration: configuration, state: StateLocation.words(state), console: console,
-                    pushGateway: server.pushGatewayURL, admin: admin.map { (server.adminURL, $0) })
+                    url: url, users: users, clientSecrets: secrets, configuration: configuration,
+                    state: StateLocation.words(state), console: console, pushGateway: server.pushGatewayURL,
+                    admin: admin.map { (server.adminURL, $0) })
                 for line in json ? [JSONText.line(ready.json)] : ready.lines { Console.line(line) }
                 do { try readyFile?.write(ready.json) } catch { Failure.report(error) }
                 // Only now can the server shut down gracefully, and its startup message has been printed.
@@ -262,6 +264,15 @@ struct Serve: NetworkedCommand {
             entries.append(ReadyMessage.UserEntry(name: user.name, realm: user.realm, generatedPassword: generated?.text))
         }
         return entries
+    }
+
+    /// Returns the generated secrets of clients.
+    static func secrets(_ clients: [RegisteredClient], _ server: DevServer) async throws -> [String: String] {
+        var secrets: [String: String] = [:]
+        for client in clients where client.generatesSecret {
+            secrets[ReadyMessage.clientLabel(client)] = try await server.generatedSecret(of: client.id, realm: client.realm)?.text
+        }
+        return secrets
     }
 
     /// Warns if other machines can reach the server but get a loopback address from it.

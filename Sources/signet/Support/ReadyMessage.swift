@@ -26,6 +26,8 @@ struct ReadyMessage {
 
     let url: String
     let users: [UserEntry]
+    /// The generated secrets in clear, by the label of the client (``clientLabel(_:)``).
+    var clientSecrets: [String: String] = [:]
     let configuration: ServerConfiguration
     /// The description of the place of the state.
     let state: String
@@ -35,6 +37,16 @@ struct ReadyMessage {
     /// The address of the administration API, and the file with its token.
     let admin: (url: String, tokenFile: String)?
 
+    /// Returns the name of a client as a ``ConfigurationDifference`` has it.
+    static func clientLabel(_ client: RegisteredClient) -> String { ConfigurationDifference.name(client.id, in: client.realm) }
+
+    /// Returns the line of a client for the user.
+    static func line(of client: RegisteredClient, secret: String?) -> TerminalText {
+        "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
+            + (client.redirectURIs.isEmpty ? "" : "  redirect: \(client.redirectURIs.joined(separator: ", "))")
+            + (secret.map { "  secret: \($0)" } ?? "")
+    }
+
     private var authority: String? { configuration.tls?.authorityFile }
 
     /// The message as JSON.
@@ -43,6 +55,7 @@ struct ReadyMessage {
             JSONText.object([
                 "id": .string(client.id), "realm": .string(client.realm),
                 "redirectUris": .array(client.redirectURIs.map { .string($0) }),
+                "secret": .string(clientSecrets[Self.clientLabel(client)]),
             ])
         }
         var members: [String: JSONValue] = [
@@ -63,9 +76,7 @@ struct ReadyMessage {
         lines.append("Realms: \(configuration.realms.joined(separator: ", "))")
         lines += users.map(\.line)
         for client in configuration.clients {
-            lines.append(
-                "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
-                    + "  redirect: \(client.redirectURIs.joined(separator: ", "))")
+            lines.append(Self.line(of: client, secret: clientSecrets[Self.clientLabel(client)]))
         }
         if let pushGateway { lines.append("Push gateway: \(pushGateway)") }
         lines.append("Sign in with a browser: \(url)/XUI/")

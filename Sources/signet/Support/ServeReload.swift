@@ -29,18 +29,26 @@ struct ServeReload: Sendable {
             let difference = try await server.reload(configuration)
             // The server makes a password for a new user without one, as at the start.
             let users = configuration.users.filter { difference.users.added.contains(ReadyMessage.UserEntry.label($0)) }
-            show(difference, try await Serve.entries(users, server).filter { $0.generatedPassword != nil })
+            let clients = configuration.clients.filter { difference.clients.added.contains(ReadyMessage.clientLabel($0)) }
+            let secrets = try await Serve.secrets(clients, server)
+            show(
+                difference, try await Serve.entries(users, server).filter { $0.generatedPassword != nil },
+                clients.compactMap { client in secrets[ReadyMessage.clientLabel(client)].map { (client, $0) } })
         } catch {
             Failure(error).show()
         }
         return true
     }
 
-    private func show(_ difference: ConfigurationDifference, _ users: [ReadyMessage.UserEntry]) {
+    private func show(
+        _ difference: ConfigurationDifference, _ users: [ReadyMessage.UserEntry],
+        _ clients: [(client: RegisteredClient, secret: String)]
+    ) {
         guard serve.json else {
             let lines = difference.isEmpty ? ["nothing changed"] : difference.lines
             for line in lines { Console.line("Configuration reloaded: \(line)") }
             for user in users { Console.line(user.line) }
+            for (client, secret) in clients { Console.line(ReadyMessage.line(of: client, secret: secret)) }
             return
         }
         func names(_ names: ConfigurationDifference.Names) -> JSONValue {
@@ -50,6 +58,10 @@ struct ServeReload: Sendable {
             "users": names(difference.users), "clients": names(difference.clients), "journeys": names(difference.journeys),
             "settings": .texts(difference.settings), "restart": .texts(difference.restartSettings),
             "passwords": .array(users.map(\.json)),
+            "secrets": .array(
+                clients.map { client, secret in
+                    JSONText.object(["id": .string(client.id), "realm": .string(client.realm), "secret": .string(secret)])
+                }),
         ]
         Console.line(JSONText.line(.object(["reload": .object(members)])))
     }

@@ -145,6 +145,12 @@ struct OpenAPITests {
         ("faults", "faults", nil), ("disableFault", "faults/slow", nil), ("disableFaults", "faults", nil),
         ("requestLog", "request-log", nil), ("logins", "logins", nil), ("login", "logins/1", nil),
         ("sessions", "sessions", nil), ("openSession", "sessions", #"{"user": "noa"}"#), ("tokens", "tokens", nil),
+        (
+            "issueToken", "tokens",
+            #"{"subject": "noa", "client": "app", "scopes": ["read"], "audience": ["urn:api"], "claims": {"role": "a"}}"#
+        ),
+        ("issueToken", "tokens", #"{"subject": "robot", "seconds": 60, "algorithm": "EdDSA"}"#), ("tokens", "tokens", nil),
+        ("keys", "keys", nil), ("rotateKeys", "keys", nil), ("keys", "keys", nil),
         ("revokeTokens", "tokens/GRANT", nil), ("users", "users", nil), ("user", "users/mira", nil),
         ("addUser", "users", #"{"name": "kim", "password": "p", "claims": {"email": "kim@example.test"}}"#),
         ("changeUser", "users/kim", #"{"locked": true}"#), ("clients", "clients", nil), ("client", "clients/app", nil),

@@ -216,7 +216,10 @@ struct StarterFileTests {
         let file = try ServerConfiguration(yaml: ServerConfiguration.starterText)
         #expect(file.journeys.names == ServerConfiguration().journeys.names)
         #expect(file.users.map(\.name) == ["demo"] && file.users[0].password == nil)
-        #expect(file.clients.map(\.id) == ["app"])
+        #expect(file.clients.map(\.id) == ["app", "service"])
+        // No file and no program has a well-known secret.
+        let secrets = file.clients.compactMap(\.secret)
+        #expect(secrets.isEmpty && file.clients[1].generatesSecret)
     }
 
     @Test("A server with an invalid starter file does not start, and its error names the problem")

@@ -377,7 +377,7 @@ struct ConfigurationProblemTests {
         let texts = [
             "server: {pushTimeout: \"30\"}": "1:23: server: `pushTimeout` must be an integer, 1 to 86400, without quotes",
             "usres: []":
-                "1:1: there is no setting `usres`: did you mean `users`? (valid settings: `server`, `push`, `email`, `realms`, `attributes`, `languages`, `users`, `clients`, `journeys`, `profile`)",
+                "1:1: there is no setting `usres`: did you mean `users`? (valid settings: `server`, `push`, `email`, `realms`, `attributes`, `languages`, `users`, `clients`, `journeys`, `profile`, `scopeClaims`)",
             "journeys: {J: {nodes: {a: {type: DataStoreDecisionNode, outcomes: {tru: success, default: failure}}}}}":
                 "1:68: journey `J`, node `a`: Data Store Decision has no outcome `tru`: did you mean `true`? (valid names: `true`, `false`)",
         ]

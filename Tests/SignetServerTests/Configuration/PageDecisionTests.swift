@@ -214,7 +214,8 @@ struct PageDecisionTests {
         #expect(imported.summaries.map(\.stubs) == [[]], "\(imported.findings)")
         try await TestServer.run(try ServerConfiguration(importing: imported)) { server in
             let step = try await server.start("Results").step
-            #expect(step.callbacks.map { $0.output("message") } == ["one", "two"])
+            let messages = step.callbacks.map { $0.output("message") }
+            #expect(messages == ["one", "two"])
             let reply = try await server.next(step)
             #expect(reply.status == 401 && reply.message == "Login failure", "\(reply.text)")
         }

@@ -170,6 +170,7 @@ struct AddressRateTests {
         ("/json/authenticate", "authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
         ("/XUI/", "pages", "flow=x", RateLimits(authenticate: one), "<h1>"),
         ("/oauth2/access_token", "accessToken", "grant_type=x", RateLimits(token: one), #""error":"temporarily_unavailable""#),
+        ("/oauth2/par", "pushedAuthorization", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
         ("/oauth2/device/code", "deviceCode", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
         (
             "/json/push/sns/message?_action=authenticate", "pushMessage", "{}", RateLimits(push: one),

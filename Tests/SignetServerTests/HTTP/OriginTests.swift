@@ -65,6 +65,7 @@ struct OriginTests {
         (.delete, "/am/json/users/mira/devices/2fa/oath/x"), (.put, "/am/json/users/mira/devices/profile/x"),
         (.post, "/am/oauth2/access_token"), (.post, "/am/oauth2/token/revoke"), (.post, "/am/oauth2/introspect"),
         (.post, "/am/oauth2/device/code"), (.post, "/am/oauth2/device/user"),
+        (.post, "/am/oauth2/par"), (.post, "/am/oauth2/bc-authorize"),
         (.post, "/am/XUI/"), (.post, "/am/XUI/logout"),
     ]
 

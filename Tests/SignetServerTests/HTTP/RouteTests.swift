@@ -15,6 +15,7 @@ struct RouteTests {
         (.authorize, "GET, POST"), (.accessToken, "POST"), (.revocation, "POST"), (.introspection, "POST"),
         (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"),
         (.authorizationServer, "GET"), (.deviceCode, "POST"), (.deviceUser, "GET, POST"), (.health, "GET, HEAD"),
+        (.pushedAuthorization, "POST"), (.backchannelAuthorization, "POST"),
         (.pages, "GET, POST"),
     ]
 

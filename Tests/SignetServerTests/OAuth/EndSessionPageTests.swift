@@ -320,7 +320,7 @@ struct EndSessionPageTests {
         let configuration = ServerConfiguration.sample {
             $0.profile = profile
             $0.users.append(User(name: "eve", password: Secret("eve".utf8), claims: imitation))
-            $0.clients[0].userInfoSignedResponse = true
+            $0.clients[0].userInfoSigningAlgorithm = .rs256
         }
         try await TestServer.run(configuration) { server in
             let session = try await server.session(name: "eve", password: "eve")

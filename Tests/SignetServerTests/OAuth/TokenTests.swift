@@ -75,7 +75,8 @@ struct TokenTests {
         "A token request with a missing or wrong parameter is refused",
         arguments: [
             (["grant_type": nil], 400, "invalid_request"), (["grant_type": "password"], 400, "unsupported_grant_type"),
-            (["grant_type": "client_credentials"], 400, "unsupported_grant_type"),
+            (["grant_type": "client_credentials"], 400, "unauthorized_client"),
+            (["grant_type": "urn:ietf:params:oauth:grant-type:token-exchange"], 400, "unauthorized_client"),
             (["code": nil], 400, "invalid_request"), (["client_id": nil], 401, "invalid_client"),
             (["client_id": "nobody"], 401, "invalid_client"), (["client_secret": "x"], 401, "invalid_client"),
             (["client_id": "web"], 401, "invalid_client"), (["code": "unknown"], 400, "invalid_grant"),
@@ -97,7 +98,7 @@ struct TokenTests {
         ])
     func rejectsInvalidFormBody(body: String, type: String) async throws {
         try await TestServer.run { server in
-            for path in ["access_token", "token/revoke", "introspect", "device/code"] {
+            for path in ["access_token", "token/revoke", "introspect", "device/code", "par", "bc-authorize"] {
                 let reply = try await server.send(
                     .post, "\(TestServer.oauth)/\(path)", headers: ["Content-Type": type], body: body)
                 #expect(reply.status == 400)

@@ -150,7 +150,7 @@ struct ProviderTests {
             let document = try #require(reply.json.object)
             #expect(document["issuer"] == .string("http://127.0.0.1:8080\(issuer)"))
             let addresses = document.filter { $0.key.hasSuffix("_endpoint") || $0.key == "jwks_uri" }
-            #expect(addresses.count == 8)
+            #expect(addresses.count == 10)
             let journeys = document["acr_values_supported"]?.array ?? []
             #expect(journeys.contains("PushLogin") && !journeys.contains("PushAnswer"))
             for (name, address) in addresses {
@@ -187,7 +187,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("The key set holds one public key that stays the same while the server runs")
+    @Test("The key set has one public key for each algorithm, and stays the same while the server runs")
     func publishesOnePublicKey() async throws {
         try await TestServer.run(.sample { $0.signingKey = nil }) { server in
             let texts = try await TokenTests.many(5) {
@@ -195,8 +195,14 @@ struct ProviderTests {
             }
             #expect(Set(texts).count == 1)
             let keys = try #require(try JSON.value(of: texts[0].utf8)["keys"]?.array)
-            #expect(keys.count == 1)
-            #expect(Set(try #require(keys.first?.object).keys) == ["kty", "use", "alg", "kid", "n", "e"])
+            let algorithms = keys.compactMap { $0["alg"]?.string }
+            #expect(algorithms.sorted() == ["ES256", "EdDSA", "PS256", "RS256"])
+            let numbers: [JSONValue: Set<String>] = ["RSA": ["n", "e"], "EC": ["crv", "x", "y"], "OKP": ["crv", "x"]]
+            for key in keys {
+                let expected = numbers[key["kty"] ?? .null]?.union(["kty", "use", "alg", "kid"])
+                let names = key.object.map { Set($0.keys) }
+                #expect(names == expected)
+            }
             #expect(try await server.claims(try #require(try await server.tokens().id))["sub"] == "mira")
         }
     }

@@ -42,7 +42,7 @@ struct OpenIDTokenTests {
     @Test("The server offers no unsigned id_tokens")
     func offersNoUnsignedIDToken() async throws {
         try await ProviderUnderTest.run { provider in
-            #expect(provider.list("id_token_signing_alg_values_supported") == ["RS256"])
+            #expect(provider.list("id_token_signing_alg_values_supported") == ["ES256", "EdDSA", "PS256", "RS256"])
         }
     }
 

@@ -55,6 +55,17 @@ struct FrozenRowTests {
         }
     }
 
+    @Test("A frozen device for codes has no name of the user, and a name is kept in its row", arguments: files)
+    func nameOfDeviceIsOptional(version: RowCoder.Version, name: String) throws {
+        for (key, row) in try FrozenRows(name, of: version).rows where key.kind == RowKind.oathDevice.rawValue {
+            var device = try Self.coder.value(OATHDevice.self, of: row.bytes, for: key)
+            #expect(device.name == nil)
+            device.name = "Work phone"
+            let again = try Self.coder.value(OATHDevice.self, of: try Self.coder.bytes(of: device, for: key), for: key)
+            #expect(again == device && again.name == "Work phone")
+        }
+    }
+
     @Test("A server with frozen rows continues with their sessions, tokens and devices", arguments: RowCoder.Version.allCases)
     func serverContinuesWithFrozenRows(version: RowCoder.Version) async throws {
         // The first file of a version has the rows that the known values are of. A later one has only rows of new kinds, or with

@@ -118,6 +118,7 @@ struct FrozenRows: Sendable {
         _ = try await server.waitingLogin(phone: phone)
         _ = try await server.devServer.consoleLink()
         _ = try await server.postForm("device/code", ["client_id": "app", "scope": "openid"])
+        _ = try await server.pushed()
         _ = try await server.start("Login")
         _ = try await server.logIn("PushRegistration", name: "noa", password: "staple")
         var email = try await server.start("EmailLogin").step
@@ -139,6 +140,12 @@ struct FrozenRows: Sendable {
         }
         try state.directory.keep(["Favourite color?": Secret("Blue".utf8)], of: noa)
         try state.directory.acceptTerms("7", noa)
+        _ = state.backchannelRequests.add(
+            BackchannelRequest(
+                client: ClientKey(realm: .root, id: "web"), user: noa, generation: nil, scopes: ["openid"], messageID: "approval",
+                expiresAt: time.now.addingTimeInterval(600), interval: 5))
+        _ = try state.usedIDs.use(
+            "1", of: .clientAssertion, by: ClientKey(realm: .root, id: "app"), until: time.now.addingTimeInterval(600))
         try state.consents.save(["openid", "profile"], by: ClientKey(realm: .root, id: "asking"), of: mira)
         state.devices.save(EnrollmentStyle().newOATHDevice(), for: mira)
         try state.devices.keep(RecoveryCodes.new(for: .oath, "OATH Device"), for: .oath, of: mira)

@@ -42,7 +42,7 @@ struct RowCapacityTests {
     @Test("Only the rows that unauthenticated clients create have a maximum in a file")
     func limitsUnauthenticatedKinds() {
         let limited = RowKind.allCases.filter { $0.fileCapacity != nil }
-        #expect(Set(limited) == [.deviceCode, .emails, .journey, .loginFlow, .suspendedJourney, .userCode])
+        #expect(Set(limited) == [.deviceCode, .emails, .journey, .loginFlow, .pushedRequest, .suspendedJourney, .userCode])
     }
 
     @Test("The rows of a kind are counted at the first write and after each tenth of the maximum")

@@ -23,7 +23,7 @@ struct RowCase: Sendable {
 
     var user: UserKey { UserKey(realm: .root, name: kind.rawValue) }
 
-    static let all = users + logins + logouts + devices + pushes + gateway + grants + protection
+    static let all = users + logins + logouts + usedTokens + devices + pushes + gateway + grants + requests + protection
 
     // MARK: Kinds
 

@@ -119,7 +119,7 @@ struct InactiveUserTests {
             #expect(try await server.devServer.setLocked(true, "mira"))
             let reply = try await server.postForm(
                 "access_token",
-                ["grant_type": TokenController.GrantType.deviceCode.rawValue, "device_code": code, "client_id": "app"])
+                ["grant_type": RegisteredClient.GrantType.deviceCode.rawValue, "device_code": code, "client_id": "app"])
             #expect(reply.status == 400 && reply.json["error"] == "invalid_grant")
         }
     }

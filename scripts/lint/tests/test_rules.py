@@ -23,6 +23,8 @@ RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 PAGE = "docs/protocol/wire.md"
 THREATS = "docs/design/threats.md"
 COMPATIBILITY = "docs/reference/compatibility.md"
+VERIFIER = "docs/reference/verifier.md"
+OAUTH = "docs/reference/oauth-rfcs.md"
 VENDOR = "docs/reference/vendor-tests/Push.md"
 COUNTS = "docs/reference/vendor-tests/README.md"
 PROMISES = "docs/reference/promises.md"
@@ -156,6 +158,8 @@ public protocol Store {
     THREATS: "| # | attack | defense | test |\n| --- | --- | --- | --- |\n"
     '| 1 | A | B | RuleTests "A rule holds", "always" (twice); SignetCoreTests/RuleTests "holds" |\n| 2 | A | B | none: out of scope |\n',
     COMPATIBILITY: "| # | behavior | test |\n| --- | --- | --- |\n| S1 | A | RuleTests \"A rule holds\" |\n",
+    VERIFIER: "| # | requirement | test |\n| --- | --- | --- |\n| 9068-1 | A | RuleTests \"A rule holds\" |\n",
+    OAUTH: "| # | requirement | test |\n| --- | --- | --- |\n| 9126-1 | A | RuleTests \"A rule holds\" |\n",
     VENDOR: "| their test | our test | remark |\n| --- | --- | --- |\n| A.a | `SignetCoreTests/holds`, SignetCoreTests/holds | |\n"
     "| A.b | | differs because x |\n| A.c | | missing |\n| A.d | SignetCoreTests/holds | differs because y |\n",
     COUNTS: "| page | rows | the same | differs, tested | differs, not tested | missing |\n| --- | --- |\n"
@@ -319,6 +323,8 @@ FAULTS = [
     ("tested-rows", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
     ("tested-rows", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
     ("tested-rows", {COMPATIBILITY: None}, f"{COMPATIBILITY}:1:", "missing"),
+    ("tested-rows", {VERIFIER: None}, f"{VERIFIER}:1:", "missing"),
+    ("tested-rows", {OAUTH: None}, f"{OAUTH}:1:", "missing"),
     ("tested-rows", {COMPATIBILITY: '| S1 | A | RuleTests "A rule breaks" |\n'}, f"{COMPATIBILITY}:1:", 'row S1: RuleTests has no test'),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | SignetCoreTests/gone | |\n"}, f"{VENDOR}:2:", "no test function SignetCoreTests/gone"),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | GoneTests/holds | |\n"}, f"{VENDOR}:2:", "no test function GoneTests/holds"),

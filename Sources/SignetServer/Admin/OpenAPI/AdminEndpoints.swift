@@ -95,6 +95,16 @@ extension AdminEndpoint {
             .get, "tokens", "tokens", .tokens, "List the access tokens and refresh tokens",
             query: [anyRealm, .optional("user", .string), .optional("client", .string)],
             answers: .object(.required("tokens", .list(.model(.token))))),
+        AdminEndpoint(
+            .post, "tokens", "issueToken", .tokens, "Issue a signed access token without a login", query: [realm],
+            body: .model(.newToken), statuses: [.created], answers: .model(.issuedToken)),
+        AdminEndpoint(
+            .get, "keys", "keys", .tokens, "List the signing keys",
+            answers: .object(.required("keys", .list(.model(.signingKey))))),
+        AdminEndpoint(
+            .post, "keys", "rotateKeys", .tokens,
+            "Make new signing keys; earlier ones stay accepted until their tokens have expired",
+            statuses: [.created], answers: .object(.required("keys", .list(.model(.signingKey))))),
         AdminEndpoint(.delete, "tokens/:grant", "revokeTokens", .tokens, "Revoke the tokens of a login"),
         AdminEndpoint(
             .get, "users", "users", .users, "List the users", query: [anyRealm],

@@ -38,7 +38,9 @@ extension AdminModel {
         [
             .required("id", .string), .required("realm", .string), .required("public", .bool, "True without a secret"),
             .required("redirectURIs", .list(.string)), .required("postLogoutRedirectURIs", .list(.string)),
-            .required("scopes", .list(.string)),
+            .required("scopes", .list(.string)), .required("grantTypes", .list(.string)),
+            .required("accessTokens", .choice(RegisteredClient.AccessTokenFormat.allCases.map(\.rawValue))),
+            .required("audiences", .list(.string), "The resources that tokens of the client can be for"),
         ])
 
     static let journey = AdminModel(

@@ -134,8 +134,9 @@ extension AdminModel {
         "Token", "A token, without its value.",
         [
             .required("kind", .choice(["access", "refresh"])), .required("grant", .string, "The login that it belongs to"),
-            .required("client", .string), .required("realm", .string), .required("user", .string),
-            .required("scopes", .list(.string)), .required("session", .string, "The key of the session"),
+            .required("client", .string), .required("realm", .string),
+            .optional("user", .string, "The user; missing for a token without one"), .required("scopes", .list(.string)),
+            .optional("session", .string, "The key of the session; missing for a token without one"),
             .required("issuedAt", .time), .required("expiresAt", .time),
             .optional("spentAt", .time, "When a refresh token was exchanged"),
         ])

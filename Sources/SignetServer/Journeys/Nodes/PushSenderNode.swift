@@ -40,20 +40,15 @@ struct PushSenderNode: Node {
         guard let user = journey.user, let device = try tx.devices.pushDevice(of: user) else {
             return .transition(.notRegistered)
         }
-        let limits = tx.time.configuration.messageLimits
-        guard try tx.pushes.hasRoom(for: device.mechanismUID, limit: limits.maxWaiting) else {
-            return .fail("too many messages are waiting")
-        }
-        guard try !tx.isPaused(.push, user) else { return .fail("too many messages were denied or ignored") }
-        try tx.pacing.sent(.push, to: user, limits)
         let text = tx.text(message).replacing("{{user}}", with: user.name)
             .replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: includesContext ? Self.contextInfo(journey.userAgent, tx.request?.address) : nil, lifetime: lifetime)
-        let push = PushMessageRecord(prompt, to: device, tx.time)
-        try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
-        journey.pushMessageID = push.messageID
+        switch try tx.sendPush(prompt, to: user, on: device, until: journey.expiresAt) {
+        case .sent(let push): journey.pushMessageID = push.messageID
+        case .refused(let reason): return .fail(reason)
+        }
         return .transition(.sent)
     }
 

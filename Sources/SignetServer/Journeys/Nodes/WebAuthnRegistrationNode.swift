@@ -16,7 +16,7 @@ struct WebAuthnRegistrationNode: Node {
 
     var style = WebAuthnStyle()
     /// The algorithms of the keys that are accepted, in the order of preference.
-    var algorithms = WebAuthnAlgorithm.allCases
+    var algorithms = WebAuthnAlgorithm.offered
     var generatesRecoveryCodes = true
     /// True when another node saves the device, generates its recovery codes and enforces the limit.
     var postponesStorage = false

@@ -119,12 +119,15 @@ struct LogoutDeliveryWorker: Service {
     /// Sends a token.
     private func attempt(_ delivery: LogoutDelivery, _ time: RequestTime) async -> Outcome {
         guard time.now < delivery.deadline else { return .expired }
-        guard let url = server.clients[delivery.client]?.backchannelLogoutURI, RegisteredClient.isBackChannelURI(url) else {
+        guard let client = server.clients[delivery.client], let url = client.backchannelLogoutURI,
+            RegisteredClient.isBackChannelURI(url)
+        else {
             return .undeliverable("the backchannelLogoutURI of the client is not valid")
         }
         let token: String
         do {
-            token = try await server.signer.sign(delivery.claims(time), type: TokenSigner.logoutType)
+            token = try await server.signer.sign(
+                delivery.claims(time), with: client.idTokenSigningAlgorithm, type: TokenSigner.logoutType)
         } catch {
             guard !Task.isCancelled else { return .interrupted }
             server.logger.error("a logout token could not be signed", metadata: ["error": "\(error)"])
