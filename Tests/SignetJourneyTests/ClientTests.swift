@@ -239,12 +239,3 @@ struct ClientTests {
         }
     }
 }
-
-/// The requests that a client sent, by the names of their actions.
-private final class RequestRecorder: Sendable {
-    private let names = Mutex<[String]>([])
-
-    var actions: [String] { names.withLock { $0 } }
-
-    func add(_ exchange: LoggedRequest) { names.withLock { $0.append(exchange.action?.name ?? "?") } }
-}

@@ -11,7 +11,9 @@ package struct TestUser: Sendable {
     package let password: String
 
     /// An error that reports that a journey took another course than expected.
-    package struct UnexpectedState: Error {}
+    package struct UnexpectedState: Error {
+        package init() {}
+    }
 
     /// Creates a user.
     package init(journey: Journey, name: String, password: String) {

@@ -53,6 +53,19 @@ extension JSONValue {
         case .object(let members): members.mapValues(\.any)
         }
     }
+
+    /// The value as an untyped Swift value that is Sendable; null is an empty optional.
+    package var sendable: any Sendable {
+        switch self {
+        case .null: String?.none
+        case .bool(let value): value
+        case .integer(let value): Int(clamping: value)
+        case .number(let value): value
+        case .string(let value): value
+        case .array(let elements): elements.map(\.sendable)
+        case .object(let members): members.mapValues(\.sendable)
+        }
+    }
 }
 
 /// A type with a value that stands for the JSON null.

@@ -36,9 +36,20 @@ public struct DeviceProfile: Sendable, Hashable {
     func json(metadata wantsMetadata: Bool, location wantsLocation: Bool) -> JSONValue {
         var members: [String: JSONValue] = ["identifier": .string(identifier)]
         if wantsMetadata { members["metadata"] = .object(metadata) }
-        if wantsLocation, let location {
-            members["location"] = .object(["latitude": .number(location.latitude), "longitude": .number(location.longitude)])
-        }
+        if wantsLocation, let location { members["location"] = location.json }
         return .object(members)
     }
+}
+
+extension DeviceProfile.Location {
+    /// Reads a location from its JSON form.
+    ///
+    /// Nil unless it has a latitude and a longitude.
+    init?(json: JSONValue?) {
+        guard let latitude = json?["latitude"]?.double, let longitude = json?["longitude"]?.double else { return nil }
+        self.init(latitude: latitude, longitude: longitude)
+    }
+
+    /// The location in its JSON form.
+    var json: JSONValue { .object(["latitude": .number(latitude), "longitude": .number(longitude)]) }
 }

@@ -58,6 +58,7 @@ struct FRAuthFixture: Sendable {
             }
             $0.clients = clients
             $0.lifetimes = lifetimes
+            $0.pollInterval = .milliseconds(20)
         }
         let clock = ManualClock(SystemWallClock().now)
         let memory = MemoryStore()

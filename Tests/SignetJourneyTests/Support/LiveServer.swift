@@ -13,6 +13,7 @@ struct LiveServer: Sendable {
     let profile: ServerProfile
     let transport: any HTTPTransport
     let clock: ManualClock
+    let devServer: DevServer
 
     static let password = Secret("correct horse".utf8)
 
@@ -22,7 +23,8 @@ struct LiveServer: Sendable {
     ) async throws {
         let configuration = ServerConfiguration {
             $0.users = [
-                User(name: "demo", password: password), User(name: "mira", password: password, realm: "/alpha"),
+                User(name: "demo", password: password), User(name: "noa", password: password),
+                User(name: "mira", password: password, realm: "/alpha"),
             ]
             $0.clients = clients
             $0.pollInterval = .milliseconds(20)
@@ -31,11 +33,21 @@ struct LiveServer: Sendable {
         let clock = ManualClock(SystemWallClock().now)
         try await TestServer.live(configuration, clock: clock) { server in
             let profile = try ServerProfile(url: server.url, realm: realm)
-            try await body(LiveServer(profile: profile, transport: server.transport, clock: clock))
+            try await body(
+                LiveServer(profile: profile, transport: server.transport, clock: clock, devServer: server.devServer))
         }
     }
 
     var journeys: Journey { Journey(profile, transport: transport) }
+}
+
+/// The requests that a client sent, by the names of their actions.
+final class RequestRecorder: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var actions: [String] { names.withLock { $0 } }
+
+    func add(_ exchange: LoggedRequest) { names.withLock { $0.append(exchange.action?.name ?? "?") } }
 }
 
 extension JourneyStep {

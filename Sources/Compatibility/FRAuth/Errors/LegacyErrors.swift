@@ -9,6 +9,7 @@ enum LegacyErrors {
     static func error(_ error: any Error) -> any Error {
         switch error {
         case let error as JourneyError: journey(error)
+        case let error as UserDeviceError: device(error)
         case let error as SignetOAuth.TokenError: token(error)
         case let error as OAuthError: oauth(error)
         case let error as TransportError: network(error)
@@ -44,6 +45,26 @@ enum LegacyErrors {
                 AuthApiError.apiFailureWithMessage(reason, error.message, status, detail(error))
             } else {
                 AuthApiError.failure(status: error.status, cause: error)
+            }
+        }
+    }
+
+    private static func device(_ error: UserDeviceError) -> any Error {
+        switch (error.code, error.cause) {
+        case (_, .network(let cause)?): network(cause)
+        case (_, .storage(let cause)?): cause
+        case (.cancelled, _): CancellationError()
+        case (.notConfigured, _): ConfigError.invalidConfiguration(error.message)
+        case (.invalidName, _): NetworkError.invalidRequest(error.message)
+        case (.serverMisbehaved, _): unreadable(status: error.status, cause: error)
+        default:
+            if let status = error.status {
+                // The ForgeRock SDK's own reason for all of them.
+                AuthApiError.apiFailureWithMessage("Bad Request", error.message, status, nil as ErrorPayload?)
+            } else if error.code == .loginRequired {
+                AuthError.userAuthenticationRequired
+            } else {
+                error
             }
         }
     }

@@ -5,7 +5,7 @@ public import SignetCore
 ///
 /// An archive or an encoded form of it contains the secret: seal it.
 public final class Token: NSObject, NSSecureCoding, Codable, Sendable {
-    private let token: SSOToken
+    let token: SSOToken
 
     /// The token, which cannot be printed.
     public var value: Secret { token.value }
