@@ -116,6 +116,21 @@ struct PolkitPresenceTests {
             }, timeout: .milliseconds(100))
     }
 
+    @Test(
+        "The user can be asked only where polkit neither allows nor refuses the action by itself",
+        arguments: [
+            (result(false, true), true), (result(true, false), false), (result(true, true), false), (result(false, false), false),
+            (.string("other"), false),
+        ] as [(DBusValue, Bool)])
+    func knowsWhetherItCanAsk(silent: DBusValue, expected: Bool) async throws {
+        try await with(silent: silent, asked: result(true, false)) { _, authority, connection in
+            let canAsk = await PolkitPresence(connection).canAsk()
+            #expect(canAsk == expected)
+            let questions = authority.calls(of: "CheckAuthorization").map { $0.body[3] }
+            #expect(questions == [.uint32(0)])
+        }
+    }
+
     @Test("Without polkit the presence cannot be checked")
     func reportsMissingPolkit() async throws {
         try await MessageBus.with { bus in

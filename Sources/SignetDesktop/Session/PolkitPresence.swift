@@ -100,7 +100,17 @@ package struct PolkitPresence: UserPresence {
     /// - Parameter notification: The notification that the user approves. polkit shows a text of its own for the action: it takes
     ///   details from the user root only.
     /// - Throws: ``Refusal``.
-    package func confirm(_ notification: PushNotification) async throws {
+    package func confirm(_ notification: PushNotification) async throws { try await confirm() }
+
+    /// Returns true when polkit would ask the user, and neither allows nor refuses the action without a question.
+    package func canAsk() async -> Bool {
+        guard let silent = try? await check(asking: false, within: DBusConnection.defaultTimeout) else { return false }
+        return !silent.isAuthorized && silent.needsQuestion
+    }
+
+    /// Asks the user to prove their presence, for an action other than the answer to a push message.
+    /// - Throws: ``Refusal``.
+    package func confirm() async throws {
         let silent: Outcome
         do throws(DBusError) {
             silent = try await check(asking: false, within: DBusConnection.defaultTimeout)
