@@ -7,7 +7,7 @@ import PackageDescription
 // ForgeRockApp and PingApp use what the modules of the other SDKs declare as public, and name the products of these SDKs.
 // SignetSamples has calls that only Signet compiles.
 //
-// TokenService, ApproverDaemon and TerminalLogin are programs for Linux over Signet's own modules (README.md).
+// TokenService, ResourceServer, ApproverDaemon and TerminalLogin are programs for Linux over Signet's own modules (README.md).
 
 let forgeRock = ["FRAuth", "FRAuthenticator", "FRCore"]
 let ping = ["PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage"]
@@ -46,6 +46,9 @@ let package = Package(
         app("SignetSamples", signet, .v5), app("SignetSamples6", signet, .v6),
         program(
             "TokenService", ["SignetCore", "SignetNetwork", "SignetOAuth"],
+            [.product(name: "Hummingbird", package: "hummingbird")]),
+        program(
+            "ResourceServer", ["SignetCore", "SignetNetwork", "SignetOAuth", "SignetVerifier"],
             [.product(name: "Hummingbird", package: "hummingbird")]),
         program(
             "ApproverDaemon", ["SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage"],
