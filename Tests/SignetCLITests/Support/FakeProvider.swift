@@ -48,8 +48,10 @@ final class FakeProvider: Sendable {
         /// The answer at any other address that the provider does not have, such as that of an AM's discovery document.
         var unknownAnswer = Answer.error(
             "404 Not Found", "HTTP 404 Not Found", "For more on this error consult the server log.")
-        /// The answers to the first polls of a device.
+        /// The answers to the first polls of a device, or for the answer of a user on another device.
         var devicePolls: [Answer] = []
+        /// True to issue tokens whose type says that they are bound to a key.
+        var isBinding = false
     }
 
     private struct State {
@@ -57,7 +59,7 @@ final class FakeProvider: Sendable {
         var count = 0
         /// The parameters of the authorization requests by their codes.
         var codes: [String: [String: String]] = [:]
-        /// The request that began the login of a device.
+        /// The request that began the login of a device, or asked a user on another device.
         var device: [String: String] = [:]
         var paths: [String] = []
         var revoked: [String] = []
@@ -89,6 +91,8 @@ final class FakeProvider: Sendable {
     private var issuer: String { isAM ? "\(url)/oauth2" : url }
     /// The paths of all requests, without the provider's own.
     var paths: [String] { state.withLock { $0.paths } }
+    /// The fields of the last request that began the login of a device, or asked a user on another device.
+    var deviceRequest: [String: String] { state.withLock { $0.device } }
     /// The tokens that were revoked.
     var revoked: [String] { state.withLock { $0.revoked } }
 
@@ -123,6 +127,9 @@ final class FakeProvider: Sendable {
         case "token", "access_token": return token(form, &state)
         case "jwks", "jwk_uri": return Answer(body: JSON.text(of: keys))
         case "device", "code": return device(form, &state)
+        case "ciba":
+            state.device = form
+            return Answer(body: #"{"auth_req_id":"ask-1","expires_in":300,"interval":1}"#)
         case "revoke" where state.behavior.hasRevocation:
             state.revoked.append(form["token"] ?? "")
             return Answer()
@@ -143,6 +150,7 @@ final class FakeProvider: Sendable {
             "issuer": behavior.namedIssuer ?? issuer, "authorization_endpoint": "\(base)/authorize",
             "token_endpoint": "\(base)/token", "userinfo_endpoint": "\(base)/userinfo", "jwks_uri": "\(base)/jwks",
             "end_session_endpoint": "\(base)/logout", "device_authorization_endpoint": "\(base)/device",
+            "backchannel_authentication_endpoint": "\(base)/ciba",
         ]
         if behavior.hasRevocation { members["revocation_endpoint"] = "\(base)/revoke" }
         if !behavior.hasEndSession { members["end_session_endpoint"] = nil }
@@ -200,7 +208,8 @@ final class FakeProvider: Sendable {
             asked = state.device
         }
         // OpenAM grants tokens to a device that sent no code challenge (oauth-sessions 176 and 192).
-        let needsNoVerifier = isAM && form["device_code"] != nil && asked["code_challenge"] == nil
+        let isPlainDevice = isAM && form["device_code"] != nil && asked["code_challenge"] == nil
+        let needsNoVerifier = isPlainDevice || form["auth_req_id"] != nil
         guard needsNoVerifier || asked["code_challenge"] == ProofKey.challenge(for: form["code_verifier"] ?? "") else {
             return .error("400 Bad Request", "invalid_grant", "PKCE verification failed")
         }
@@ -212,7 +221,8 @@ final class FakeProvider: Sendable {
     private func tokens(_ asked: [String: String], _ state: inout State) -> [String: JSONValue] {
         state.count += 1
         var members: [String: JSONValue] = [
-            "access_token": .string("access-\(state.count)"), "token_type": .string("Bearer"), "expires_in": .integer(86_400),
+            "access_token": .string("access-\(state.count)"), "expires_in": .integer(86_400),
+            "token_type": .string(state.behavior.isBinding ? "DPoP" : "Bearer"),
         ]
         if state.behavior.issuesRefreshTokens { members["refresh_token"] = .string("refresh-\(state.count)") }
         guard asked["scope"]?.contains("openid") == true else { return members }
