@@ -30,7 +30,8 @@ struct Signet: AsyncParsableCommand {
             Demo.self, Serve.self, JourneysCommand.self, Init.self, VaultCommand.self, Doctor.self, Agent.self, Lock.self,
             Unlock.self, Enroll.self,
             Accounts.self, Code.self, Codes.self, Watch.self, Show.self, Push.self, Import.self, Export.self, Backup.self,
-            Sync.self, Login.self, Token.self, Userinfo.self, Logout.self, Completions.self, ClearClipboard.self,
+            Sync.self, Login.self, Ask.self, Token.self, Userinfo.self, Devices.self, Logout.self, Passkeys.self, Check.self,
+            Completions.self, ClearClipboard.self,
         ])
 
     static func main() async {

@@ -18,13 +18,14 @@ struct Login: NetworkedCommand {
 
             Without a terminal signet asks no questions. --answer gives an answer beforehand, by the name of what is asked: a word \
             such as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
-            'password' is the journey's first one; later ones go by their prompt or position: password2. \
+            'password' is the journey's first one; later ones go by their prompt or position: password2. A journey that asks for a \
+            passkey gets one of the vault after you agree (passkey=yes); 'signet passkeys' lists them. \
             NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument.
 
             With --client the login also gets tokens, which 'signet token' prints and renews. Each login is stored as a profile with \
             a name; the first is the default. A profile keeps its settings until an option changes them, so 'signet login' alone, \
             or with --profile, logs in again. A failed login stores no session, no tokens and no profile, but the vault keeps an \
-            account or a device key that the journey has stored in it.
+            account, a device key or a passkey that the journey has stored in it.
 
             The settings for --settings are described at: \
             \(HelpText.documentation)
@@ -117,6 +118,16 @@ struct Login: NetworkedCommand {
 
     @Flag(help: "Run the journey even if the session satisfies it (step-up); without a session it changes nothing.")
     var force = false
+
+    @Flag(
+        name: .customLong("no-passkeys"),
+        help: "Do not use the passkeys of the vault: a server that asks for one is told that there is none.")
+    var noPasskeys = false
+
+    @Flag(
+        name: .customLong("security-key"),
+        help: "Answer requests for passkeys with a security key, which you touch, and not with the vault. Needs libfido2.")
+    var securityKey = false
 
     @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking. Fails if it offers none.")
     var enroll = false
@@ -275,11 +286,17 @@ extension Login {
         module.map { .module($0) } ?? level.map { AuthenticationIndex(type: "level", value: String($0)) }
     }
 
+    /// The place of the passkeys; nil for none.
+    var passkeys: PasskeyAnswers.Place? { noPasskeys ? nil : securityKey ? .securityKey : .vault }
+
     /// The treatment of a mechanism that an account of the journey already has in the vault.
     var conflict: EnrollmentPlan.Conflict { EnrollmentPlan.Conflict(replace: replace, rename: rename) }
 
     private func validateStart() throws {
         guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }
+        guard !noPasskeys || !securityKey else {
+            throw ValidationError("--no-passkeys and --security-key exclude each other.")
+        }
         guard enroll || !replace && !rename else {
             throw ValidationError("--replace and --rename are for the account of the journey: they need --enroll.")
         }
@@ -299,6 +316,10 @@ extension Login {
         if enroll {
             throw ValidationError(
                 "--enroll is for a journey at the terminal: with --browser and --device another program shows the pages.")
+        }
+        if noPasskeys || securityKey {
+            throw ValidationError(
+                "--no-passkeys and --security-key are for a journey at the terminal: a browser has its own passkeys.")
         }
     }
 }

@@ -133,7 +133,8 @@ struct LoginAttempt {
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
             journeyClient.journeys, arguments.index, savedProfile: profileOfJourney, options: options, session: session,
-            prompts: PromptSession(arguments.answer, json: arguments.json), enrollment: enrollmentOffer,
+            passkeys: arguments.passkeys, prompts: PromptSession(arguments.answer, json: arguments.json),
+            enrollment: enrollmentOffer,
             timeout: timeout ?? .seconds(600))
         let state: JourneyState
         do {

@@ -79,7 +79,12 @@ extension LoginProfile {
             _ = try availableSecret()
             throw error
         } catch let error as TokenError where error.code == .loginRequired {
-            let reason = if case .idToken(let cause) = error.cause { " (\(cause))" } else { "" }
+            let reason =
+                switch error.cause {
+                case .idToken(let cause): " (\(cause))"
+                case .other(let cause): " (\(cause))"
+                default: ""
+                }
             throw loginRequired("the login at \(url) has ended\(reason)")
         } catch let error as TokenError where error.code == .interactionRequired {
             throw interactionRequired("the session at \(url) is valid, but there is no token", error)
@@ -176,7 +181,9 @@ extension LoginProfile {
 private struct MissingClientSecret: RequestInterceptor {
     let reason: String
 
-    private static let actions: [RequestAction] = [.exchangeToken, .refreshToken, .revokeToken, .deviceAuthorization]
+    private static let actions: [RequestAction] = [
+        .exchangeToken, .refreshToken, .revokeToken, .deviceAuthorization, .pushedAuthorization, .backchannelAuthentication,
+    ]
 
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         // This error shows that the refresh token was not sent.

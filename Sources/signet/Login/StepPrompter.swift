@@ -5,25 +5,31 @@ import SignetJourney
 struct StepPrompter {
     var prompts: PromptSession
     let device: DeviceAnswers
+    /// The passkeys of the vault; nil when they are not to be used.
+    let passkeys: PasskeyAnswers?
     /// The key that the current step binds; the server hasn't accepted it yet.
     private(set) var newKey: DeviceKey?
+    /// The ID of the passkey that the current step registers; the server hasn't accepted it yet.
+    private(set) var newPasskey: [UInt8]?
     /// The number of passwords that the journey has asked for.
     private var passwordCount = 0
 
-    init(_ prompts: PromptSession, device: DeviceAnswers) {
+    init(_ prompts: PromptSession, device: DeviceAnswers, passkeys: PasskeyAnswers?) {
         self.prompts = prompts
         self.device = device
+        self.passkeys = passkeys
     }
 
     /// Fills in every callback, in the server's order.
     /// - Throws: ``Failure`` with exit code 77 for a step of OpenAM's WebAuthn modules, which can't be answered here.
     mutating func fill(_ step: inout JourneyStep) async throws {
         newKey = nil
+        newPasskey = nil
         guard step.webAuthnModuleOptions == nil else {
             throw Failure(
                 .notAllowed, "journey.passkey",
-                "the server asks for a passkey (OpenAM's WebAuthn module), which a terminal does not have: log in with --browser or"
-                    + " with another journey; no password was sent")
+                "the server asks for a passkey in the form of OpenAM's WebAuthn module, which signet does not answer: log in with --browser"
+                    + " or with another journey; no password was sent")
         }
         let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
@@ -46,8 +52,12 @@ struct StepPrompter {
     /// Answers requests that span several callbacks, and requests that this machine answers without the user.
     private mutating func fillWhole(_ step: inout JourneyStep) async throws {
         if WebAuthnRequest(step) != nil {
-            prompts.report("The server asks for a passkey, which a terminal does not have. The server is told so.")
-            try await step.answerWebAuthn(with: nil)
+            if let passkeys {
+                newPasskey = try await passkeys.answer(&step, &prompts)
+            } else {
+                prompts.report("The server asks for a passkey, and is told that there is none (--no-passkeys).")
+                try await step.answerWebAuthn(with: nil)
+            }
         }
         if step.protectRequest != nil { try step.failProtect("Signet has no PingOne Protect") }
         if step.first(DeviceBindingCallback.self) != nil {

@@ -32,13 +32,15 @@ struct TerminalLogin {
     ///   - savedProfile: The name of the saved profile that names the journey, for the error of a refused start; nil when an
     ///     argument or a default names it.
     ///   - options: The options of the journey.
-    ///   - session: The vault, for device keys.
+    ///   - session: The vault, for device keys and passkeys.
+    ///   - passkeys: The place of the passkeys; nil when the server is told that the device has none.
     ///   - prompts: The source of answers.
     ///   - enrollment: The enrollment of accounts that the journey offers.
     ///   - timeout: The maximum time of all waits together, so that a server can't keep the command waiting forever.
     init(
         _ journeys: Journey, _ index: AuthenticationIndex? = nil, savedProfile: String?, options: JourneyOptions,
-        session: Session, prompts: PromptSession, enrollment: EnrollmentOffer, timeout: Duration = .seconds(600)
+        session: Session, passkeys: PasskeyAnswers.Place?, prompts: PromptSession, enrollment: EnrollmentOffer,
+        timeout: Duration = .seconds(600)
     ) {
         self.timeout = timeout
         self.savedProfile = savedProfile
@@ -46,7 +48,9 @@ struct TerminalLogin {
         self.index = index ?? .service(journeys.profile.authenticationService)
         self.options = options
         self.enrollment = enrollment
-        form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
+        form = StepPrompter(
+            prompts, device: DeviceAnswers(session, for: journeys.profile),
+            passkeys: passkeys.map { PasskeyAnswers(session, in: $0, for: journeys.profile) })
     }
 
     /// The names of the answers that weren't used.
@@ -141,15 +145,16 @@ struct TerminalLogin {
 
     /// Sends a step.
     ///
-    /// A key that the step binds is confirmed when the server has accepted it, and removed when the server rejects it.
+    /// A key that the step binds is confirmed when the server has accepted it. A key that it binds and a passkey that it registers
+    /// are removed when the server rejects them.
     private func sent(_ step: JourneyStep) async throws -> JourneyState {
-        guard let key = form.newKey else { return try await journeys.next(step, of: index, options: options) }
         do {
             let state = try await journeys.next(step, of: index, options: options)
-            try await form.device.binding.confirm(key)
+            if let key = form.newKey { try await form.device.binding.confirm(key) }
             return state
         } catch let error as JourneyError where [.loginFailed, .policyFailed, .refused].contains(error.code) {
-            try await form.device.binding.discard(key)
+            if let key = form.newKey { try await form.device.binding.discard(key) }
+            if let passkey = form.newPasskey { try await form.passkeys?.discard(passkey) }
             throw error
         }
     }

@@ -82,6 +82,7 @@ struct Failure: Error {
                 }
             let sentences = [error.description.pageLine] + error.brokenRules
             self.init(exit, "journey.\(error.code.rawValue)", sentences.joined(separator: "; "))
+        case let error as UserDeviceError: self.init(device: error)
         case let error as ProfileError:
             let way = error.fault.address?.host.map { ": --allow-http \($0)" } ?? ""
             self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
@@ -157,6 +158,24 @@ struct Failure: Error {
             }
         self.init(exit, "authenticator.\(error.code.rawValue)", error.description + advice)
         self.advice = advice
+    }
+
+    private init(device error: UserDeviceError) {
+        switch error.cause {
+        case .network(let error): self.init(transport: error)
+        case .storage(let error): self.init(store: error)
+        case nil:
+            let exit: Exit =
+                switch error.code {
+                case .notFound: .notFound
+                case .invalidName, .notConfigured: .badInput
+                case .unreachable: .unavailable
+                case .serverMisbehaved: .protocolBroken
+                case .cancelled: .interrupted
+                default: .notAllowed
+                }
+            self.init(exit, "devices.\(error.code.rawValue)", error.description)
+        }
     }
 
     private init(token error: TokenError) {
