@@ -53,6 +53,7 @@ let package = Package(
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
         .library(name: "SignetTransfer", targets: ["SignetTransfer"]),
         .library(name: "SignetOAuth", targets: ["SignetOAuth"]),
+        .library(name: "SignetVerifier", targets: ["SignetVerifier"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "SignetYAML", targets: ["SignetYAML"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
@@ -66,6 +67,7 @@ let package = Package(
         .library(name: "PingOidc", targets: ["PingOidc"]),
         .library(name: "PingJourneyPlugin", targets: ["PingJourneyPlugin"]),
         .library(name: "PingJourney", targets: ["PingJourney"]),
+        .library(name: "PingDeviceClient", targets: ["PingDeviceClient"]),
         .library(name: "PingOath", targets: ["PingOath"]),
         .library(name: "PingPush", targets: ["PingPush"]),
         .library(name: "FRCore", targets: ["FRCore"]),
@@ -126,6 +128,7 @@ let package = Package(
         .target(name: "CTSS2"),
         .target(name: "CSecretService"),
         .target(name: "CGDBus"),
+        .target(name: "CFIDO2"),
         .target(name: "CPostgreSQL"),
         .target(
             name: "SignetNetwork",
@@ -141,9 +144,17 @@ let package = Package(
         .target(
             name: "SignetOAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
             swiftSettings: rules),
+        // The verification of access tokens in a service. A target of its own, so that an app needs no HTTP server.
         .target(
-            name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", "SignetOAuth", crypto],
+            name: "SignetVerifier",
+            dependencies: ["SignetCore", "SignetNetwork", "SignetOAuth", crypto, hummingbird, httpTypes, logging, nioCore],
             swiftSettings: rules),
+        .target(
+            name: "SignetJourney",
+            dependencies: [
+                "SignetCore", "SignetNetwork", "SignetStorage", "SignetOAuth", crypto,
+                .target(name: "CFIDO2", condition: .when(platforms: [.linux])),
+            ], swiftSettings: rules),
         // Profiles from YAML. A target of its own, so that an app without such profiles builds no reader of YAML.
         .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetOAuth", "YAMLText"], swiftSettings: rules),
         .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
@@ -173,6 +184,10 @@ let package = Package(
                 "PingJourneyPlugin", "PingOidc", "PingOrchestrate", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth",
                 "SignetStorage",
             ], path: "Sources/Compatibility/PingJourney", swiftSettings: rules),
+        .target(
+            name: "PingDeviceClient",
+            dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth"],
+            path: "Sources/Compatibility/PingDeviceClient", swiftSettings: rules),
         .target(
             name: "PingOath",
             dependencies: [
@@ -219,7 +234,7 @@ let package = Package(
             name: "SignetServer",
             dependencies: [
                 "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "YAMLText", crypto, cryptoExtras, grdb,
-                jwtKit, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL, certificates,
+                hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, nioSSL, certificates,
                 asn1, logging, lifecycle, unixSignals, metrics, tracing,
             ],
             resources: [
@@ -248,9 +263,9 @@ let package = Package(
             name: "signet-bench",
             dependencies: [
                 "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
-                "SignetStorage", "SignetDesktop", "SignetTesting", "AgentWire", "TestSupport",
+                "SignetStorage", "SignetDesktop", "SignetTesting", "SignetVerifier", "AgentWire", "TestSupport",
                 .target(name: "CTSS2", condition: .when(platforms: [.linux])),
-                crypto, cryptoExtras, grdb, hummingbird, jwtKit, httpClient, logging, nioCore, nioHTTP1,
+                crypto, cryptoExtras, grdb, hummingbird, httpTypes, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
 
@@ -299,7 +314,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: rules),
         .testTarget(
-            name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
+            name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", crypto, jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
         .testTarget(name: "AgentWireTests", dependencies: ["AgentWire"], swiftSettings: rules),
         // The process that the storage and authenticator tests kill.
@@ -349,6 +364,10 @@ let package = Package(
             ],
             swiftSettings: rules),
         .testTarget(
+            name: "PingDeviceClientTests",
+            dependencies: ["PingDeviceClient", "SignetCore", "SignetNetwork", "SignetServer", "SignetTesting", "TestSupport"],
+            swiftSettings: rules),
+        .testTarget(
             name: "PingOathTests",
             dependencies: [
                 "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetTesting", "Storage",
@@ -389,9 +408,16 @@ let package = Package(
         .testTarget(
             name: "SignetOAuthTests",
             dependencies: [
-                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport",
-                "TokenWorker", crypto, cryptoExtras, nioCore, nioPosix,
+                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                "TestSupport", "TokenWorker", crypto, nioCore, nioPosix,
             ], swiftSettings: rules),
+        .testTarget(
+            name: "SignetVerifierTests",
+            dependencies: [
+                "SignetVerifier", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth", "SignetServer", "SignetTesting",
+                "TestSupport", crypto, hummingbird, hummingbirdTesting, httpTypes, nioCore,
+            ],
+            swiftSettings: rules),
         .testTarget(
             name: "SignetNetworkTests", dependencies: ["SignetNetwork", "SignetCore", "SignetTesting", "TestSupport", asn1],
             swiftSettings: rules),
@@ -399,7 +425,7 @@ let package = Package(
             name: "SignetJourneyTests",
             dependencies: [
                 "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting", "TestSupport", crypto,
+                "SignetTesting", "TestSupport", crypto, cryptoExtras,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "SignetCore"], swiftSettings: rules),
         .testTarget(name: "SignetYAMLTests", dependencies: ["SignetYAML", "SignetOAuth", "SignetCore"], swiftSettings: rules),
@@ -428,7 +454,8 @@ let package = Package(
         .testTarget(
             name: "SignetTestingTests", dependencies: ["SignetTesting", "SignetCore", "SignetNetwork", "SignetStorage"],
             swiftSettings: rules),
-        .testTarget(name: "TestSupportTests", dependencies: ["SignetTesting", "TestSupport"], swiftSettings: rules),
+        .testTarget(
+            name: "TestSupportTests", dependencies: ["SignetCore", "SignetTesting", "TestSupport"], swiftSettings: rules),
         // The server's pages in Chromium.
         .testTarget(
             name: "SignetPagesTests",
@@ -461,7 +488,7 @@ let package = Package(
 let appTargets: Set = [
     "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth", "SignetJourney",
     "SignetYAML", "YAMLText", "Storage", "PingStorage", "PingLogger", "PingCommons", "PingOrchestrate", "PingOidc",
-    "PingJourneyPlugin", "PingJourney", "PingOath", "PingPush", "FRCore", "FRAuthenticator", "FRAuth",
+    "PingJourneyPlugin", "PingJourney", "PingDeviceClient", "PingOath", "PingPush", "FRCore", "FRAuthenticator", "FRAuth",
 ]
 for target in package.targets where appTargets.contains(target.name) {
     #if os(macOS)

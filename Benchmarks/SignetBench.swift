@@ -5,7 +5,7 @@ import SignetCore
 ///
 /// `make bench` builds and starts it.
 ///
-///     signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]
+///     signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|verifier|server|server-state]
 ///
 /// Ends with 1 when a limit does not hold. A row whose reference is not on this machine is skipped with a word.
 @main
@@ -48,7 +48,7 @@ enum SignetBench {
 
 /// The rows that belong together.
 private enum Group: String, CaseIterable {
-    case process, peers, agent, code, message, approval, login, accounts, store, items, vault, hardware, server
+    case process, peers, agent, code, message, approval, login, accounts, store, items, vault, hardware, verifier, server
     case serverState = "server-state"
 
     func measure(_ options: Options) async throws -> [Row] {
@@ -61,12 +61,13 @@ private enum Group: String, CaseIterable {
         case .code: try await CodeRows.measure()
         case .message: try await MessageRows.measure()
         case .approval: try await ApprovalRow.measure() + RushRows.measure()
-        case .login: try await [LoginRow.measure(), StepRow.measure()] + TokenRows.measure()
+        case .login: try await [LoginRow.measure(), StepRow.measure()] + TokenRows.measure() + ProofRows.measure()
         case .accounts: try await AccountRows.measure() + SizeRows.measure(signet: options.signet)
         case .items: try await ItemRows.measure()
         case .vault: try await VaultRows.measure() + [HeartbeatRow.measure()]
         case .store: try await StoreRows.measure()
         case .hardware: try await TPMRows.measure()
+        case .verifier: try await VerifierRows.measure()
         case .server: try await ServerRows.measure(signet: options.signet)
         case .serverState: [try await ServerStateRow.measure()]
         }
@@ -83,7 +84,7 @@ private struct Options: Sendable {
     var groups = Group.allCases
 
     private static let usage =
-        "usage: signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]"
+        "usage: signet-bench --signet PATH [--output FILE] [--only process|peers|agent|code|message|approval|login|accounts|store|items|vault|hardware|verifier|server|server-state]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = arguments.makeIterator()

@@ -103,7 +103,7 @@ struct WebPageTests {
             ([#"Bearer error_description="open"#], nil, "open"),
         ] as [([String], String?, String?)])
     func readsChallenges(fields: [String], name: String?, description: String?) {
-        let challenge = BearerChallenge(fields)
+        let challenge = TokenChallenge(fields)
         #expect(challenge != nil && challenge?.name == name && challenge?.description == description)
         #expect(challenge?.error(status: 401).name == name ?? "invalid_token")
     }
@@ -114,6 +114,6 @@ struct WebPageTests {
             [], [""], ["Basic realm=\"Bearer\""], ["Basic realm=x, error=\"invalid_token\""], ["=,= ,"], ["Bearerx error=a"],
         ])
     func ignoresOtherSchemes(fields: [String]) {
-        #expect(BearerChallenge(fields) == nil)
+        #expect(TokenChallenge(fields) == nil)
     }
 }
